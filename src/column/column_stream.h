@@ -1,0 +1,144 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_stream.h
+ *	  One sorted stream of (key, fields): the interface that every format
+ *	  implements, and that the segment, sort and duplicate layers implement
+ *	  again on top of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OUTERJOIN_COLUMN_STREAM_H
+#define OUTERJOIN_COLUMN_STREAM_H
+
+#include "column/column_batch.h"
+#include "column/key.h"
+#include "column/stream_spec.h"
+
+typedef struct ColumnStream ColumnStream;
+
+/* What a scan lets each of its streams use. */
+typedef struct StreamResources
+{
+	int			batch_rows;		/* most rows in a batch, <= MAX_BATCH_ROWS */
+	int			first_rows;		/* rows of the first batch after open or seek;
+								 * later ones double up to batch_rows, so that
+								 * a short scan stays short */
+	size_t		block_bytes;	/* most bytes read at once */
+	int			memory_kb;		/* this stream's share of work_mem, for sorts */
+	bool		simd;			/* false: portable code only (tests) */
+} StreamResources;
+
+/* Where a row stands, for messages and error contexts. */
+typedef struct RowLocation
+{
+	const char *file;			/* as the user wrote it, or found */
+	int64		row;			/* from 1, counting data rows; 0 if not known */
+	int64		line;			/* from 1; 0 where the format has no lines */
+} RowLocation;
+
+typedef struct StreamCounters
+{
+	int64		rows_read;
+	int64		blocks_read;
+	int64		blocks_skipped;
+	int64		seeks;
+} StreamCounters;
+
+typedef struct ColumnStreamMethods
+{
+	/*
+	 * Make the next batch current in stream->batch; false at the end (again
+	 * and again).  Rows keep the file's order; keys are decoded, never null.
+	 * A format does not check the order; the stream layer does.
+	 */
+	bool		(*next_batch) (ColumnStream *stream);
+
+	/*
+	 * Decode field number "field" (index into spec->fields) of rows [from,
+	 * to) of the current batch, or of only those among them listed in "rows"
+	 * (ascending, nrows of them) when rows is not NULL, into values[row] and
+	 * isnull[row].  The arrays are the caller's, MAX(batch_rows) long.
+	 * By-reference values live in the batch's memory.  Each row of a field is
+	 * decoded at most once per batch.
+	 */
+	void		(*decode) (ColumnStream *stream, int field, int from, int to,
+						   const BatchRow *rows, int nrows,
+						   Datum *values, bool *isnull);
+
+	/*
+	 * Start again so that no row with key >= bound (> bound if it is not
+	 * inclusive) is missed; earlier rows may still come.  NULL: from the top.
+	 * Works in both directions on every stream: one that cannot be sought
+	 * starts from the top.
+	 */
+	void		(*seek) (ColumnStream *stream, const KeyBound *bound);
+
+	/* Where row "row" of the current batch stands. May be slow. */
+	void		(*locate) (ColumnStream *stream, int row, RowLocation *location);
+
+	/* Add this stream's counters to *counters. */
+	void		(*count) (ColumnStream *stream, StreamCounters *counters);
+
+	/* Close files; memory goes with its context. */
+	void		(*close) (ColumnStream *stream);
+} ColumnStreamMethods;
+
+struct ColumnStream
+{
+	const ColumnStreamMethods *methods;
+	const StreamSpec *spec;
+	const Key  *key;
+	const bool *wanted;			/* [spec->nfields] fields that will be decoded */
+	bool		can_seek;		/* seek(bound) is better than reading from the top */
+	ColumnBatch batch;
+};
+
+/* What is known of a file, or of a stream, without reading it. */
+typedef struct StreamFacts
+{
+	double		rows;			/* estimated or exact */
+	bool		rows_exact;
+	double		bytes;
+	double		blocks;			/* blocks or batches; 0 if it has none */
+	bool		has_range;		/* first and last below are known */
+	int64		first;			/* images of the first and last key */
+	int64		last;
+	bool		can_seek;
+} StreamFacts;
+
+/*
+ * One format.  The table of them stands in stream/formats.c.
+ */
+typedef struct ColumnFormat
+{
+	const char *name;
+
+	/* Open one file of a stream. Allocates in the current context, which must outlive the stream. */
+	ColumnStream *(*open) (const StreamSpec *spec, const struct SegmentFile *file,
+						   const Key *key, const bool *wanted,
+						   const StreamResources *resources);
+
+	/* Cheap: some preads at most. */
+	void		(*facts) (const StreamSpec *spec, const struct SegmentFile *file,
+						  const Key *key, StreamFacts *facts);
+} ColumnFormat;
+
+static inline bool
+stream_next_batch(ColumnStream *stream)
+{
+	return stream->methods->next_batch(stream);
+}
+
+static inline void
+stream_decode(ColumnStream *stream, int field, int from, int to, Datum *values, bool *isnull)
+{
+	stream->methods->decode(stream, field, from, to, NULL, 0, values, isnull);
+}
+
+static inline void
+stream_seek(ColumnStream *stream, const KeyBound *bound)
+{
+	stream->methods->seek(stream, bound);
+}
+
+#endif							/* OUTERJOIN_COLUMN_STREAM_H */

@@ -1,0 +1,68 @@
+/*-------------------------------------------------------------------------
+ *
+ * text_value.h
+ *	  A value's text form to a Datum, exactly as the type's input function
+ *	  would do it, without calling it where the text is plain.
+ *
+ * bool, int2/4/8, float4/8, date, timestamp, timestamptz, uuid, text, varchar
+ * and bpchar have loops of their own that take the usual spellings; whatever
+ * such a loop does not recognise with certainty goes to the input function,
+ * which then accepts it or raises its own error.  Every other type always
+ * goes there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OUTERJOIN_TEXT_VALUE_H
+#define OUTERJOIN_TEXT_VALUE_H
+
+#include "postgres.h"
+
+/*
+ * Fields of consecutive rows: length[i] bytes at base + offset[i].  At least
+ * TEXT_FIELD_PADDING readable bytes follow the buffer's last field.  Two bits
+ * of the length carry what a parser knows already.
+ */
+#define TEXT_FIELD_PADDING	64
+#define TEXT_FIELD_NULL		0xFFFFFFFFU /* is null: nothing to compare */
+#define TEXT_FIELD_QUOTED	0x80000000U /* never compare with the null string */
+
+typedef struct TextFields
+{
+	const char *base;
+	const uint32 *offset;
+	const uint32 *length;
+} TextFields;
+
+/*
+ * Memory for by-reference values of one batch: chunks that grow, reset for
+ * the next batch, kept for reuse.
+ */
+typedef struct ValueArena ValueArena;
+
+extern ValueArena *value_arena_create(MemoryContext parent);
+extern void value_arena_reset(ValueArena *arena);
+/* MAXALIGNed */
+extern void *value_arena_alloc(ValueArena *arena, size_t size);
+/* for code that pallocs: a context that value_arena_reset empties */
+extern MemoryContext value_arena_context(ValueArena *arena);
+
+typedef struct TextDecoder TextDecoder;
+
+/*
+ * null: the null string, or NULL where none applies (force_not_null).
+ * force_null: a quoted field that equals it is null too.
+ */
+extern TextDecoder *text_decoder_create(Oid type, int32 typmod,
+										const char *null, bool force_null,
+										MemoryContext context);
+
+/*
+ * Decode rows [from, to), or of those only "rows", to values[row] and
+ * isnull[row].  *current is set to the row at hand before anything can raise
+ * an error, for the caller's error context.
+ */
+extern void text_decode(TextDecoder *decoder, const TextFields *fields, int from, int to,
+						const int16 *rows, int nrows, ValueArena *arena,
+						Datum *values, bool *isnull, volatile int *current);
+
+#endif							/* OUTERJOIN_TEXT_VALUE_H */
