@@ -21,4 +21,78 @@
 #error "outerjoin_fdw needs a 64-bit server: integer keys travel as Datums"
 #endif
 
+/*
+ * 17 added the restriction clauses that a foreign join takes over, 18 the
+ * number of disabled nodes; a base relation has none of either.
+ */
+#if PG_VERSION_NUM >= 180000
+#define compat_create_foreignscan_path(root, rel, target, rows, startup, total, \
+									   pathkeys, required_outer, outerpath, private) \
+	create_foreignscan_path(root, rel, target, rows, 0, startup, total, \
+							pathkeys, required_outer, outerpath, NIL, private)
+#elif PG_VERSION_NUM >= 170000
+#define compat_create_foreignscan_path(root, rel, target, rows, startup, total, \
+									   pathkeys, required_outer, outerpath, private) \
+	create_foreignscan_path(root, rel, target, rows, startup, total, \
+							pathkeys, required_outer, outerpath, NIL, private)
+#else
+#define compat_create_foreignscan_path create_foreignscan_path
+#endif
+
+/*
+ * 18 added virtual generated columns.  No column of an earlier server is one,
+ * so that the test may stay in the code.
+ */
+#if PG_VERSION_NUM < 180000
+#define ATTRIBUTE_GENERATED_VIRTUAL 'v'
+#endif
+
+/*
+ * 16 added the search for the name that a misspelt one is closest to.  The
+ * distance that it is made from was there before.
+ */
+#include "utils/varlena.h"
+#if PG_VERSION_NUM < 160000
+#define CLOSEST_MATCH_MAX_BYTES 255
+
+typedef struct ClosestMatchState
+{
+	const char *source;
+	int			limit;			/* only what is closer than this */
+	const char *match;
+} ClosestMatchState;
+
+static inline void
+initClosestMatch(ClosestMatchState *state, const char *source, int max_d)
+{
+	state->source = source;
+	state->limit = Min(max_d, (int) strlen(source) / 2) + 1;
+	state->match = NULL;
+}
+
+static inline void
+updateClosestMatch(ClosestMatchState *state, const char *candidate)
+{
+	int			length = strlen(state->source);
+	int			distance;
+
+	if (length > CLOSEST_MATCH_MAX_BYTES || state->limit <= 0)
+		return;
+	distance = varstr_levenshtein_less_equal(state->source, length,
+											 candidate, strlen(candidate),
+											 1, 1, 1, state->limit, true);
+	if (distance < state->limit)
+	{
+		state->limit = distance;
+		state->match = candidate;
+	}
+}
+
+static inline const char *
+getClosestMatch(ClosestMatchState *state)
+{
+	return state->match;
+}
+#endif
+
 #endif							/* OUTERJOIN_COMPAT_H */

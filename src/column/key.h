@@ -35,6 +35,7 @@ typedef struct KeyColumn
 	bool		typbyval;
 	int16		typlen;
 	bool		integer_like;	/* the value, sign extended, is its own image */
+	bool		bytewise;		/* values sort as their bytes do: text under "C", uuid */
 	Oid			less_operator;	/* of the default btree operator class */
 	Oid			sort_operator;	/* "<", or ">" where descending */
 	SortSupportData full;		/* compares values */
@@ -113,7 +114,14 @@ key_compare(const Key *key, const ColumnBatch *a, int i, const ColumnBatch *b, i
  */
 extern int	key_compare_bound(const Key *key, const ColumnBatch *a, int i, const KeyBound *bound);
 
-/* First row in [from, to) that is not before the range's lower bound / is past its upper bound. */
+/*
+ * Compute the bound's image from values[0].  Its values are of the key
+ * columns' types (int2, int4 and date sign-extended to 64 bits) and there is
+ * at least one.
+ */
+extern void key_bound_init(const Key *key, KeyBound *bound);
+
+/* First row in [from, to) that is not before the range's lower bound / is past its upper bound; "to" if there is none. */
 extern int	key_first_inside(const Key *key, const ColumnBatch *batch, int from, int to, const KeyBound *lower);
 extern int	key_first_beyond(const Key *key, const ColumnBatch *batch, int from, int to, const KeyBound *upper);
 

@@ -87,6 +87,8 @@ typedef struct SegmentFile
 	const struct ColumnFormat *format;
 	bool		csv;			/* of the text formats: csv, not text */
 	Compression compression;	/* never COMPRESSION_BY_NAME */
+	SourceFile *source;			/* this file, open already: a format reads a
+								 * duplicate of it; NULL: it opens "name" */
 } SegmentFile;
 
 /*
@@ -98,5 +100,11 @@ typedef struct SegmentFile
 extern void field_resolve(const StreamSpec *spec, const char *file,
 						  int nnames, const char *const *names, int nfields,
 						  int *key_fields, int *value_fields);
+
+/*
+ * Is this name of a field that one?  The one comparison of such names: byte
+ * for byte, case included.
+ */
+extern bool field_name_equal(const char *a, const char *b);
 
 #endif							/* OUTERJOIN_STREAM_SPEC_H */

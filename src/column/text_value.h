@@ -20,7 +20,8 @@
 /*
  * Fields of consecutive rows: length[i] bytes at base + offset[i].  At least
  * TEXT_FIELD_PADDING readable bytes follow the buffer's last field.  Two bits
- * of the length carry what a parser knows already.
+ * of the length carry what a parser knows already.  The bytes are valid in the
+ * database encoding, without zero bytes.
  */
 #define TEXT_FIELD_PADDING	64
 #define TEXT_FIELD_NULL		0xFFFFFFFFU /* is null: nothing to compare */
@@ -58,11 +59,20 @@ extern TextDecoder *text_decoder_create(Oid type, int32 typmod,
 
 /*
  * Decode rows [from, to), or of those only "rows", to values[row] and
- * isnull[row].  *current is set to the row at hand before anything can raise
- * an error, for the caller's error context.
+ * isnull[row] (a null's value is 0).  *current is set to the row at hand before
+ * anything can raise an error, for the caller's error context.  By-reference
+ * values live in the arena; strings may have short headers.  Values of int2,
+ * int4 and date are sign-extended to all 64 bits.
  */
 extern void text_decode(TextDecoder *decoder, const TextFields *fields, int from, int to,
 						const int16 *rows, int nrows, ValueArena *arena,
 						Datum *values, bool *isnull, volatile int *current);
+
+/*
+ * The value of an integer-like key (int2/4/8, date, timestamp) from its plain
+ * spelling, quick and without errors: false for any other spelling, value or
+ * type, which says nothing about its being right.  No padding is needed.
+ */
+extern bool text_value_plain_int64(Oid type, const char *p, uint32 len, int64 *result);
 
 #endif							/* OUTERJOIN_TEXT_VALUE_H */

@@ -51,6 +51,13 @@ extern const char *path_last_component(const char *name);
  */
 extern int	path_open(const Folder *folder, const char *name, bool missing_ok);
 
+/*
+ * The same, but where the process or the system is out of descriptors it
+ * returns -1 with errno EMFILE or ENFILE, so that the caller can give one up
+ * and try again.
+ */
+extern int	path_try_open(const Folder *folder, const char *name);
+
 /* Does a regular file of this name exist beneath the folder? */
 extern bool path_exists(const Folder *folder, const char *name);
 

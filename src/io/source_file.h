@@ -36,6 +36,12 @@ typedef struct SourceFile SourceFile;
 /* Opens now (see path_open); "name" is copied and shown in errors as it is. */
 extern SourceFile *source_file_open(const Folder *folder, const char *name);
 
+/*
+ * Another SourceFile, in the current context, for the very same open file,
+ * whatever has been renamed over its name since.
+ */
+extern SourceFile *source_file_duplicate(SourceFile *file);
+
 extern const char *source_file_name(const SourceFile *file);
 extern const FileIdentity *source_file_identity(const SourceFile *file);
 extern bool file_identity_equal(const FileIdentity *a, const FileIdentity *b);

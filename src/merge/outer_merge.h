@@ -19,13 +19,19 @@ typedef enum StreamRole
 	STREAM_NOT_READ
 } StreamRole;
 
-/* Values of one field, indexed by position. */
+/*
+ * Values of one field, indexed by position.  Both arrays have an element -1
+ * as well, that says null: a row that lacks the key needs no branch.
+ */
 typedef struct FieldVector
 {
 	int			field;			/* index into the stream's spec->fields */
 	Datum	   *values;
 	bool	   *isnull;
 } FieldVector;
+
+/* Allocate the arrays of a vector for batches of up to batch_rows rows. */
+extern void field_vector_init(FieldVector *vector, int field, int batch_rows);
 
 typedef struct MergeInput
 {
@@ -34,38 +40,46 @@ typedef struct MergeInput
 	int			nvectors;
 	FieldVector *vectors;		/* the wanted fields, decoded for the window's rows */
 
-	/* private to the merge */
+	/* the merge's own; others may read them */
 	int			from;			/* window: rows [from, to) of the batch */
 	int			to;
-	int			decoded;		/* rows of the batch decoded so far */
+	int			end;			/* rows of the batch that lie in the range */
+	int			decoded;		/* rows of the batch passed to decode so far */
 	bool		loaded;			/* a batch is current */
-	bool		ended;			/* no batch will come (end, or past the range) */
-	bool		in_range;		/* lower bound found already */
+	bool		final;			/* the batch reaches past the range: the last one */
+	bool		ended;			/* no batch will come */
+	bool		inside;			/* the range's lower bound has been found */
 } MergeInput;
 
 /*
  * A window: rows 0 .. nrows-1 in key order.  Row r stands in slot[r] (r
  * itself where slot is NULL); position[i][slot] is the row in input i's
- * vectors, or -1 where input i lacks the key.
+ * vectors, or -1 where input i lacks the key.  An exact key stands in
+ * key[slot]; for another one key is NULL, ask outer_merge_key.  The positions
+ * of an input without vectors may be missing (all -1).
  */
 typedef struct MergeWindow
 {
 	int			nrows;
 	const BatchRow *slot;
 	BatchRow  **position;		/* [ninputs][slot] */
+	const Datum *key;
 } MergeWindow;
 
 typedef struct OuterMerge OuterMerge;
 
 /*
- * Takes over the streams; allocates in the current context.  batch_rows is
- * the resources' of the streams.  memory_kb bounds what groups of duplicates
- * may hold before they spill.
+ * Takes over the streams; allocates in the current context, and borrows key
+ * and inputs.  batch_rows is the resources' of the streams.  memory_kb bounds
+ * what a group of duplicates may hold before it spills.
  */
 extern OuterMerge *outer_merge_create(const Key *key, int ninputs, MergeInput *inputs,
 									  int batch_rows, int memory_kb);
 
-/* Start (again) on a range; NULL: everything.  The range must stay valid. */
+/*
+ * Start (again) on a range; NULL: everything.  Seeks every stream, save when
+ * the merge is fresh and there is no lower bound.  The range must stay valid.
+ */
 extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
 
 /*
@@ -74,11 +88,12 @@ extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
  */
 extern const MergeWindow *outer_merge_next(OuterMerge *merge);
 
+/* Where windows are handed out: the position arrays stay the same for the merge's life. */
+extern const MergeWindow *outer_merge_window(const OuterMerge *merge);
+
 /* A key column's value in row r of the current window: the first input's that has the key. */
 extern Datum outer_merge_key(OuterMerge *merge, int row, int column);
 
-extern int	outer_merge_ninputs(const OuterMerge *merge);
-extern MergeInput *outer_merge_input(OuterMerge *merge, int input);
 extern void outer_merge_close(OuterMerge *merge);
 
 #endif							/* OUTERJOIN_OUTER_MERGE_H */

@@ -1,0 +1,47 @@
+--
+-- program: a shell command whose output is the file.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set prelude :abs_srcdir '/test/prelude.psql'
+\set test program
+\i :prelude
+
+CALL put('w.csv', E'2,w2\n3,w3\n');
+CREATE FOREIGN TABLE f (
+	id int OPTIONS (key 'true'),
+	v text OPTIONS (program $$printf '1,a\n2,"b, c"\n'$$),
+	w text
+) SERVER files;
+SELECT * FROM f;
+SELECT * FROM f WHERE id = 2;
+SELECT count(*) FROM f;
+-- run again for each rescan
+SELECT n, (SELECT v FROM f WHERE id = n) FROM generate_series(1, 3) n;
+-- options as for a file
+CREATE FOREIGN TABLE g (
+	id int OPTIONS (key 'true'),
+	v text OPTIONS (program $$printf 'id\tv\n2\tb\n1\ta\n'$$, format 'text', header 'true', sorted 'false')
+) SERVER files;
+SELECT * FROM g;
+-- no output is no rows
+ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program 'true');
+SELECT * FROM f;
+-- its failure is an error: before the first row, and after the last
+ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program 'exit 3');
+SELECT * FROM f;
+ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program $$printf '1,a\n'; exit 4$$);
+SELECT * FROM f;
+ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program 'printf ''1,a\n''; kill -9 $$');
+SELECT * FROM f;
+-- but not that nobody read it to the end
+ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program $$seq 1 3000000 | sed 's/$/,v/'$$);
+SELECT * FROM f LIMIT 3;
+SELECT * FROM f WHERE id < 3;
+SELECT count(*), count(v), sum(id) FROM f WHERE id <= 100000;
+-- an order that is wrong is found
+ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program $$printf '2,a\n1,b\n'$$);
+SELECT * FROM f;
+-- EXPLAIN does not run it
+ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program 'touch "$DIR"/ran; exit 1');
+EXPLAIN (COSTS OFF) SELECT * FROM f;
+SELECT count(*) FROM pg_ls_dir(:'dir') name WHERE name = 'ran';

@@ -1,0 +1,381 @@
+/*-------------------------------------------------------------------------
+ *
+ * csv_scan.c
+ *	  Where the fields of plain rows lie.
+ *
+ * Finding marks.  A byte is a mark when it may end a field: the delimiter,
+ * the newline, a line-end byte out of place, and what makes a row special
+ * (backslash; quote where an escape of its own exists).  Where a quote is its
+ * own escape, a byte lies inside quotes exactly when an odd number of quotes
+ * precedes it, so that the marks inside can be cut out with a prefix sum
+ * modulo two and quoted rows are as plain as others.
+ *
+ * Taking rows.  A row of n fields is plain when its next n marks are n - 1
+ * delimiters and a newline.  Anything else (too many or too few fields, a
+ * special byte, a stray line end, an empty row) is left to csv_rows.c, which
+ * either reads it or knows what is wrong with it.  So this file need not be
+ * complete, only never wrong.
+ *
+ * Invariant: both steps give the same result with and without SIMD.
+ *
+ * Refuses to know: buffers, files, encodings, errors.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "csv/csv_scan.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define SCAN_X86
+#endif
+
+/* One bit for each of 64 bytes. */
+typedef struct ByteMasks
+{
+	uint64		delimiter;
+	uint64		newline;
+	uint64		stray;
+	uint64		special;
+	uint64		unplain;		/* high bit set, or zero */
+} ByteMasks;
+
+/* Bit i: is the number of bits at or below i odd? */
+static inline pg_attribute_always_inline uint64
+prefix_xor(uint64 x)
+{
+	x ^= x << 1;
+	x ^= x << 2;
+	x ^= x << 4;
+	x ^= x << 8;
+	x ^= x << 16;
+	x ^= x << 32;
+	return x;
+}
+
+/* Carriage returns that a newline follows; p[64] is readable. */
+static inline pg_attribute_always_inline uint64
+stray_paired(const ByteMasks *m, const char *p)
+{
+	uint64		followed = m->newline >> 1;
+
+	if (p[64] == '\n')
+		followed |= UINT64CONST(1) << 63;
+	return followed;
+}
+
+/* ------------------------------------------------------- without SIMD */
+
+#define EACH_BYTE(c)	(UINT64CONST(0x0101010101010101) * (uint8) (c))
+#define LOW_BITS		UINT64CONST(0x7F7F7F7F7F7F7F7F)
+
+/* The high bit of each byte, gathered into eight bits. */
+static inline uint64
+gather_high_bits(uint64 x)
+{
+	return ((x >> 7) * UINT64CONST(0x0102040810204080)) >> 56;
+}
+
+/* High bits exactly where bytes of x are zero. */
+static inline uint64
+zero_bytes(uint64 x)
+{
+	return ~(((x & LOW_BITS) + LOW_BITS) | x | LOW_BITS);
+}
+
+static inline void
+classify_portable(const CsvScan *scan, const char *p, ByteMasks *m)
+{
+	const uint64 delimiter = EACH_BYTE(scan->delimiter);
+	const uint64 newline = EACH_BYTE(scan->newline);
+	const uint64 stray = EACH_BYTE(scan->stray);
+	const uint64 special = EACH_BYTE(scan->special);
+
+	memset(m, 0, sizeof(*m));
+	for (int shift = 0; shift < 64; shift += 8)
+	{
+		uint64		x;
+
+		memcpy(&x, p + shift, sizeof(x));
+#ifdef WORDS_BIGENDIAN
+		x = __builtin_bswap64(x);
+#endif
+		m->delimiter |= gather_high_bits(zero_bytes(x ^ delimiter)) << shift;
+		m->newline |= gather_high_bits(zero_bytes(x ^ newline)) << shift;
+		m->stray |= gather_high_bits(zero_bytes(x ^ stray)) << shift;
+		m->special |= gather_high_bits(zero_bytes(x ^ special)) << shift;
+		m->unplain |= gather_high_bits((zero_bytes(x) | x) & ~LOW_BITS) << shift;
+	}
+}
+
+#define SCAN_NAME		scan_marks_portable
+#define SCAN_TARGET
+#define SCAN_CLASSIFY	classify_portable
+#include "csv/csv_scan_template.h"
+
+/* ---------------------------------------------------------- with SIMD */
+
+#ifdef SCAN_X86
+
+static inline pg_attribute_always_inline void
+classify_sse2(const CsvScan *scan, const char *p, ByteMasks *m)
+{
+	const __m128i delimiter = _mm_set1_epi8(scan->delimiter);
+	const __m128i newline = _mm_set1_epi8(scan->newline);
+	const __m128i stray = _mm_set1_epi8(scan->stray);
+	const __m128i special = _mm_set1_epi8(scan->special);
+	const __m128i one = _mm_set1_epi8(1);
+
+	memset(m, 0, sizeof(*m));
+	for (int shift = 0; shift < 64; shift += 16)
+	{
+		__m128i		x = _mm_loadu_si128((const __m128i *) (p + shift));
+
+#define MASK(condition) ((uint64) (uint32) _mm_movemask_epi8(condition) << shift)
+		m->delimiter |= MASK(_mm_cmpeq_epi8(x, delimiter));
+		m->newline |= MASK(_mm_cmpeq_epi8(x, newline));
+		m->stray |= MASK(_mm_cmpeq_epi8(x, stray));
+		m->special |= MASK(_mm_cmpeq_epi8(x, special));
+		/* as signed numbers, high and zero bytes are those below one */
+		m->unplain |= MASK(_mm_cmplt_epi8(x, one));
+#undef MASK
+	}
+}
+
+#define SCAN_NAME		scan_marks_sse2
+#define SCAN_TARGET
+#define SCAN_CLASSIFY	classify_sse2
+#include "csv/csv_scan_template.h"
+
+#define TARGET_AVX2		__attribute__((target("avx2,bmi,popcnt")))
+
+/* A macro, since an inline function cannot be shared between targets. */
+#define AVX2_MASK(low, high) \
+	((uint64) (uint32) _mm256_movemask_epi8(low) | \
+	 (uint64) (uint32) _mm256_movemask_epi8(high) << 32)
+
+static inline TARGET_AVX2 void
+classify_avx2(const CsvScan *scan, const char *p, ByteMasks *m)
+{
+	const __m256i delimiter = _mm256_set1_epi8(scan->delimiter);
+	const __m256i newline = _mm256_set1_epi8(scan->newline);
+	const __m256i stray = _mm256_set1_epi8(scan->stray);
+	const __m256i special = _mm256_set1_epi8(scan->special);
+	const __m256i one = _mm256_set1_epi8(1);
+	__m256i		x = _mm256_loadu_si256((const __m256i *) p);
+	__m256i		y = _mm256_loadu_si256((const __m256i *) (p + 32));
+
+	m->delimiter = AVX2_MASK(_mm256_cmpeq_epi8(x, delimiter), _mm256_cmpeq_epi8(y, delimiter));
+	m->newline = AVX2_MASK(_mm256_cmpeq_epi8(x, newline), _mm256_cmpeq_epi8(y, newline));
+	m->stray = AVX2_MASK(_mm256_cmpeq_epi8(x, stray), _mm256_cmpeq_epi8(y, stray));
+	m->special = AVX2_MASK(_mm256_cmpeq_epi8(x, special), _mm256_cmpeq_epi8(y, special));
+	m->unplain = AVX2_MASK(_mm256_cmpgt_epi8(one, x), _mm256_cmpgt_epi8(one, y));
+}
+
+#define SCAN_NAME		scan_marks_avx2
+#define SCAN_TARGET		TARGET_AVX2
+#define SCAN_CLASSIFY	classify_avx2
+#include "csv/csv_scan_template.h"
+
+#endif							/* SCAN_X86 */
+
+bool
+csv_scan_has_avx2(void)
+{
+#ifdef SCAN_X86
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+		__builtin_cpu_supports("popcnt");
+#else
+	return false;
+#endif
+}
+
+static CsvScanMarks
+choose_marks(bool simd)
+{
+#ifdef SCAN_X86
+	if (simd)
+		return csv_scan_has_avx2() ? scan_marks_avx2 : scan_marks_sse2;
+#endif
+	(void) simd;
+	return scan_marks_portable;
+}
+
+void
+csv_scan_init(CsvScan *scan, const CsvGrammar *grammar, bool simd)
+{
+	bool		cr = grammar->line_end == LINE_END_CR;
+
+	scan->marks = choose_marks(simd);
+	scan->delimiter = grammar->delimiter;
+	scan->newline = cr ? '\r' : '\n';
+	scan->stray = cr ? '\n' : '\r';
+	scan->special = grammar->csv ? grammar->quote : '\\';
+	scan->parity = grammar->csv && grammar->quote == grammar->escape;
+	scan->crlf = grammar->line_end == LINE_END_CRLF;
+	csv_scan_reset(scan);
+}
+
+void
+csv_scan_reset(CsvScan *scan)
+{
+	scan->first = 0;
+	scan->end = 0;
+	scan->in_quote = 0;
+	scan->quote_end = 0;
+	scan->plain_ascii = true;
+	scan->breaks = 0;
+}
+
+void
+csv_scan_skip(CsvScan *scan, uint32 start)
+{
+	while (scan->first < scan->end && scan->position[scan->first] < start)
+		scan->first++;
+}
+
+/* ------------------------------------------------------- taking rows */
+
+/*
+ * What a take works on; "last" is the position after the last usable mark.
+ */
+typedef struct TakeState
+{
+	const char *base;
+	const uint32 *mark;
+	const uint32 *last;
+	uint32		start;
+	int			row;
+	int			max_rows;
+	bool		irregular;
+} TakeState;
+
+/* Does a row end at this newline mark, with "cr" bytes of a line end before it? */
+static inline pg_attribute_always_inline bool
+ends_row(const CsvScan *scan, const char *base, uint32 start, uint32 mark, bool crlf)
+{
+	return base[mark] == scan->newline &&
+		(!crlf || (mark > start && base[mark - 1] == '\r'));
+}
+
+/*
+ * The common shape: two fields, the first one wanted, and perhaps the second.
+ */
+static inline pg_attribute_always_inline void
+take_pairs(const CsvScan *scan, const CsvFields *fields, TakeState *state, bool both, bool crlf)
+{
+	const char *base = state->base;
+	const char	delimiter = scan->delimiter;
+	const uint32 *mark = state->mark;
+	uint32	   *key_offset = fields->offset[0];
+	uint32	   *key_length = fields->length[0];
+	uint32	   *value_offset = both ? fields->offset[1] : NULL;
+	uint32	   *value_length = both ? fields->length[1] : NULL;
+	uint32		start = state->start;
+	int			row = state->row;
+	int			end = row + (int) Min((state->last - mark) / 2, state->max_rows - row);
+
+	for (; row < end; row++, mark += 2)
+	{
+		uint32		a = mark[0];
+		uint32		b = mark[1];
+
+		if (base[a] != delimiter || !ends_row(scan, base, start, b, crlf))
+		{
+			state->irregular = true;
+			break;
+		}
+		key_offset[row] = start;
+		key_length[row] = a - start;
+		if (both)
+		{
+			value_offset[row] = a + 1;
+			value_length[row] = b - a - 1 - (crlf ? 1 : 0);
+		}
+		start = b + 1;
+	}
+	state->mark = mark;
+	state->start = start;
+	state->row = row;
+}
+
+/* Any number of fields. */
+static void
+take_rows(const CsvScan *scan, const CsvFields *fields, TakeState *state)
+{
+	const char *base = state->base;
+	const int	nfields = fields->nfields;
+
+	while (state->row < state->max_rows && state->last - state->mark >= nfields)
+	{
+		const uint32 *mark = state->mark;
+		uint32		start = state->start;
+		uint32		end = mark[nfields - 1];
+		bool		regular = ends_row(scan, base, start, end, scan->crlf);
+
+		for (int i = 0; regular && i < nfields - 1; i++)
+			regular = base[mark[i]] == scan->delimiter;
+		/* a row without a byte may be one of the blank lines at the end */
+		if (!regular || end - start == (scan->crlf ? 1 : 0))
+		{
+			state->irregular = true;
+			return;
+		}
+		for (int i = 0; i < fields->nwanted; i++)
+		{
+			int			field = fields->wanted[i];
+			uint32		offset = field == 0 ? start : mark[field - 1] + 1;
+			uint32		length = mark[field] - offset;
+
+			if (scan->crlf && field == nfields - 1)
+				length--;
+			fields->offset[i][state->row] = offset;
+			fields->length[i][state->row] = length;
+		}
+		state->start = end + 1;
+		state->mark += nfields;
+		state->row++;
+	}
+}
+
+static void
+take(const CsvScan *scan, const CsvFields *fields, TakeState *state)
+{
+	bool		pair = fields->nfields == 2 && fields->wanted[0] == 0;
+
+	if (!pair)
+		take_rows(scan, fields, state);
+	else if (scan->crlf)
+		take_pairs(scan, fields, state, fields->nwanted == 2, true);
+	else if (fields->nwanted == 2)
+		take_pairs(scan, fields, state, true, false);
+	else
+		take_pairs(scan, fields, state, false, false);
+}
+
+CsvScanStop
+csv_scan_take(CsvScan *scan, const CsvFields *fields, const char *base,
+			  uint32 *start, uint32 limit, int *row, int max_rows)
+{
+	int			usable = scan->end;
+	TakeState	state = {
+		.base = base,
+		.mark = scan->position + scan->first,
+		.start = *start,
+		.row = *row,
+		.max_rows = max_rows
+	};
+
+	while (usable > scan->first && scan->position[usable - 1] >= limit)
+		usable--;
+	state.last = scan->position + usable;
+	take(scan, fields, &state);
+
+	*start = state.start;
+	*row = state.row;
+	scan->first = (int) (state.mark - scan->position);
+	if (state.row == max_rows)
+		return CSV_SCAN_FULL;
+	return state.irregular ? CSV_SCAN_IRREGULAR : CSV_SCAN_DRY;
+}

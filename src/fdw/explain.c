@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * explain.c
+ *	  EXPLAIN: the key range, and each stream with what it is read for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include COMPAT_EXPLAIN_FORMAT_HEADER
+#include "nodes/plannodes.h"
+#include "utils/ruleutils.h"
+
+#include "fdw/fdw.h"
+#include "fdw/scan.h"
+#include "stream/stream.h"
+
+static const char *
+role_name(StreamRole role)
+{
+	switch (role)
+	{
+		case STREAM_OUTER:
+			return "outer";
+		case STREAM_KEYS_ONLY:
+			return "keys only";
+		case STREAM_REQUIRED:
+			return "required";
+		case STREAM_LOOKED_UP:
+			return "looked up";
+		case STREAM_NOT_READ:
+			return "not read";
+	}
+	return "";
+}
+
+/* "(id >= 2) AND (id <= 4)" */
+static char *
+explain_range(ForeignScanState *node, ScanState *state, ExplainState *es)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+
+	/* the plan's ancestors are not ours to know: outer parameters show as $n */
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
+	ListCell   *value = list_head(plan->fdw_exprs);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int c = 0; c < state->nconditions; c++)
+	{
+		const KeyCondition *condition = &state->conditions[c];
+		const char *name = state->table->key->columns[condition->column].name;
+		const char *operator = key_test_operator(condition->test);
+
+		appendStringInfo(&text, "%s(%s %s", c > 0 ? " AND " : "", quote_identifier(name),
+						 operator);
+		if (condition->test != KEY_NULL)
+		{
+			const char *format = condition->test == KEY_ANY ? " (%s)" : " %s";
+
+			appendStringInfo(&text, format,
+							 deparse_expression(lfirst(value), context, es->verbose, false));
+			value = lnext(plan->fdw_exprs, value);
+		}
+		appendStringInfoChar(&text, ')');
+	}
+	return text.data;
+}
+
+/* What a stream is made of, as the user wrote it. */
+static const char *
+stream_title(const StreamSpec *spec, List *files)
+{
+	if (spec->program)
+		return "program";
+	if (list_length(files) == 1)
+		return ((const SegmentFile *) linitial(files))->name;
+	return spec->filename;
+}
+
+static const char *
+stream_format_title(const SegmentFile *file)
+{
+	if (file->compression == COMPRESSION_NONE)
+		return file->format->name;
+	return psprintf("%s, %s", file->format->name, compression_name(file->compression));
+}
+
+static void
+explain_stream_text(const StreamSpec *spec, StreamRole role, List *files,
+					const StreamCounters *counters, ExplainState *es)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "%s (%s", stream_title(spec, files),
+					 stream_format_title(linitial(files)));
+	if (list_length(files) > 1)
+		appendStringInfo(&text, ", %d segments", list_length(files));
+	if (!spec->sorted)
+		appendStringInfoString(&text, ", sorted here");
+	appendStringInfo(&text, "), %s", role_name(role));
+	if (counters)
+		appendStringInfo(&text, ", rows=" INT64_FORMAT " blocks=" INT64_FORMAT
+						 " skipped=" INT64_FORMAT " seeks=" INT64_FORMAT,
+						 counters->rows_read, counters->blocks_read,
+						 counters->blocks_skipped, counters->seeks);
+	ExplainPropertyText(psprintf("Stream %s", quote_identifier(spec->column)), text.data, es);
+}
+
+static void
+explain_stream_group(const StreamSpec *spec, StreamRole role, List *files,
+					 const StreamCounters *counters, ExplainState *es)
+{
+	const SegmentFile *file = linitial(files);
+
+	ExplainOpenGroup("Stream", NULL, true, es);
+	ExplainPropertyText("Column", spec->column, es);
+	ExplainPropertyText("File", stream_title(spec, files), es);
+	ExplainPropertyInteger("Segments", NULL, list_length(files), es);
+	ExplainPropertyText("Format", file->format->name, es);
+	ExplainPropertyText("Compression", compression_name(file->compression), es);
+	ExplainPropertyBool("Sorted", spec->sorted, es);
+	ExplainPropertyText("Role", role_name(role), es);
+	if (counters)
+	{
+		ExplainPropertyInteger("Rows Read", NULL, counters->rows_read, es);
+		ExplainPropertyInteger("Blocks Read", NULL, counters->blocks_read, es);
+		ExplainPropertyInteger("Blocks Skipped", NULL, counters->blocks_skipped, es);
+		ExplainPropertyInteger("Seeks", NULL, counters->seeks, es);
+	}
+	ExplainCloseGroup("Stream", NULL, true, es);
+}
+
+void
+outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
+{
+	ScanState  *state = node->fdw_state;
+	const TableSpec *table = state->table;
+
+	if (state->nconditions > 0)
+		ExplainPropertyText("Key Range", explain_range(node, state, es), es);
+
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainOpenGroup("Streams", "Streams", false, es);
+	for (int s = 0; s < table->nstreams; s++)
+	{
+		const StreamSpec *spec = &table->streams[s];
+		StreamRole	role = table_scan_role(table, s, state->needed);
+		List	   *files = stream_files(spec);
+		StreamCounters counters = {0};
+
+		if (state->scan && es->analyze)
+			table_scan_count(state->scan, s, &counters);
+		if (es->format == EXPLAIN_FORMAT_TEXT)
+			explain_stream_text(spec, role, files,
+								state->scan && es->analyze ? &counters : NULL, es);
+		else
+			explain_stream_group(spec, role, files,
+								 state->scan && es->analyze ? &counters : NULL, es);
+	}
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainCloseGroup("Streams", "Streams", false, es);
+}

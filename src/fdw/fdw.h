@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw.h
+ *	  The callbacks that PostgreSQL calls, by the file that defines them, and
+ *	  the module's settings.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OUTERJOIN_FDW_H
+#define OUTERJOIN_FDW_H
+
+#include "commands/explain.h"
+#include "foreign/fdwapi.h"
+#include "nodes/pathnodes.h"
+
+/* outerjoin_fdw.c: settings, 0 (or true) being "as the module thinks best" */
+extern int	outerjoin_batch_rows;
+extern int	outerjoin_block_size;
+extern bool outerjoin_simd;
+
+/* plan.c */
+extern void outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid);
+extern void outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid);
+extern ForeignScan *outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
+											ForeignPath *path, List *tlist,
+											List *clauses, Plan *outer_plan);
+
+/* scan.c */
+extern void outerjoinBeginForeignScan(ForeignScanState *node, int eflags);
+extern TupleTableSlot *outerjoinIterateForeignScan(ForeignScanState *node);
+extern void outerjoinReScanForeignScan(ForeignScanState *node);
+extern void outerjoinEndForeignScan(ForeignScanState *node);
+
+/* explain.c */
+extern void outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es);
+
+/* analyze.c */
+extern bool outerjoinAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *function,
+										 BlockNumber *pages);
+
+#endif							/* OUTERJOIN_FDW_H */

@@ -1,0 +1,310 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan.c
+ *	  Sizes, paths and plans.
+ *
+ * One path: a pass over all streams, in key order, over the range of keys that
+ * the clauses leave.  It claims an order only in terms of equivalence classes
+ * that the query has already, so that it never makes the planner's work more.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include <math.h>
+
+#include "access/sysattr.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
+
+#include "fdw/estimate.h"
+#include "fdw/fdw.h"
+#include "fdw/plan.h"
+#include "fdw/prune.h"
+#include "fdw/table_scan.h"
+#include "stream/stream.h"
+
+/* What GetForeignRelSize finds out, for the callbacks after it. */
+typedef struct PlanState
+{
+	TableSpec  *table;
+	Bitmapset  *needed;			/* attribute numbers of the columns asked for */
+	List	   *key_clauses;	/* of KeyClause */
+	double		stream_rows;	/* of all streams together */
+	double		fraction;		/* of the rows that lie in the range */
+	double		bytes;
+	bool		can_seek;		/* all streams can start at a key */
+} PlanState;
+
+/* Shares of the server's cost units, measured against its own scans. */
+#define STREAM_ROW_COST		(0.5 * cpu_operator_cost)
+#define FIELD_COST			(0.5 * cpu_operator_cost)
+#define SEEK_PAGES			8.0
+
+/*
+ * The columns whose values the query asks for.  A whole-row reference asks
+ * for all.
+ */
+static Bitmapset *
+plan_needed_columns(RelOptInfo *rel, const TableSpec *table)
+{
+	Bitmapset  *used = NULL;
+	Bitmapset  *needed = NULL;
+	ListCell   *cell;
+	bool		whole;
+
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
+	foreach(cell, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, cell)->clause, rel->relid, &used);
+
+	whole = bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, used);
+	for (int attnum = 1; attnum <= table->ncolumns; attnum++)
+	{
+		if (table->columns[attnum - 1].kind == COLUMN_DROPPED)
+			continue;
+		if (whole || bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
+			needed = bms_add_member(needed, attnum);
+	}
+	return needed;
+}
+
+/* The range as far as it is known when planning: constants only. */
+static double
+plan_range_fraction(PlannerInfo *root, const PlanState *state, const StreamFacts *facts)
+{
+	KeyCondition *conditions = palloc0(sizeof(KeyCondition) *
+									   Max(list_length(state->key_clauses), 1));
+	KeyRange	range;
+	ListCell   *cell;
+	int			n = 0;
+
+	foreach(cell, state->key_clauses)
+	{
+		const KeyClause *clause = lfirst(cell);
+		Node	   *value = NULL;
+
+		if (clause->test != KEY_NULL)
+		{
+			value = estimate_expression_value(root, (Node *) clause->value);
+			if (!IsA(value, Const))
+				return -1;
+		}
+		conditions[n].column = clause->column;
+		conditions[n].test = clause->test;
+		conditions[n].value_type = clause->value_type;
+		conditions[n].isnull = value == NULL || ((Const *) value)->constisnull;
+		conditions[n].value = value ? ((Const *) value)->constvalue : (Datum) 0;
+		n++;
+	}
+	key_range_build(state->table, conditions, n, &range);
+	if (!range.empty && !range.has_lower && !range.has_upper)
+		return 1;
+	return range_fraction(state->table->key, state->table->nstreams, facts, &range);
+}
+
+/* The restriction clauses that the key range does not stand for. */
+static List *
+plan_other_clauses(RelOptInfo *rel, const PlanState *state)
+{
+	List	   *others = NIL;
+	ListCell   *cell;
+
+	foreach(cell, rel->baserestrictinfo)
+	{
+		bool		found = false;
+		ListCell   *inner;
+
+		foreach(inner, state->key_clauses)
+			found |= ((const KeyClause *) lfirst(inner))->source == lfirst(cell);
+		if (!found)
+			others = lappend(others, lfirst(cell));
+	}
+	return others;
+}
+
+/* Rows of the table: ANALYZE's density where it has been run, else the streams'. */
+static double
+plan_table_rows(RelOptInfo *rel, const PlanState *state, const StreamFacts *facts)
+{
+	double		pages = ceil(state->bytes / BLCKSZ);
+
+	if (rel->tuples > 0 && rel->pages > 0)
+		return rint(rel->tuples / rel->pages * Max(pages, 1));
+	return union_rows(state->table->key, state->table->nstreams, facts);
+}
+
+void
+outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
+{
+	PlanState  *state = palloc0(sizeof(PlanState));
+	StreamFacts *facts;
+	double		selectivity;
+
+	state->table = table_spec_build(relid);
+	state->needed = plan_needed_columns(rel, state->table);
+	state->key_clauses = key_clauses_find(rel, state->table, rel->baserestrictinfo);
+	state->can_seek = true;
+	facts = palloc0(sizeof(StreamFacts) * state->table->nstreams);
+	for (int s = 0; s < state->table->nstreams; s++)
+	{
+		stream_facts(&state->table->streams[s], state->table->key, &facts[s]);
+		state->stream_rows += facts[s].rows;
+		state->bytes += facts[s].bytes;
+		state->can_seek &= facts[s].can_seek;
+	}
+
+	rel->tuples = plan_table_rows(rel, state, facts);
+	rel->pages = (BlockNumber) Min(ceil(state->bytes / BLCKSZ), (double) MaxBlockNumber);
+	state->fraction = state->key_clauses ? plan_range_fraction(root, state, facts) : 1;
+	if (state->fraction >= 0)
+		selectivity = state->fraction *
+			clauselist_selectivity(root, plan_other_clauses(rel, state),
+								   rel->relid, JOIN_INNER, NULL);
+	else
+	{
+		List	   *ranged = NIL;
+		ListCell   *cell;
+
+		foreach(cell, state->key_clauses)
+			ranged = lappend(ranged, ((const KeyClause *) lfirst(cell))->source);
+		state->fraction = clauselist_selectivity(root, ranged, rel->relid, JOIN_INNER, NULL);
+		selectivity = clauselist_selectivity(root, rel->baserestrictinfo, rel->relid,
+											 JOIN_INNER, NULL);
+	}
+	rel->rows = clamp_row_est(rel->tuples * selectivity);
+	rel->fdw_private = state;
+}
+
+/*
+ * A wanted order differs from ours in nothing but where nulls go, and a key is
+ * never null: then it is ours as well.
+ */
+static PathKey *
+plan_wanted_pathkey(PlannerInfo *root, PathKey *ours, int place)
+{
+	PathKey    *wanted;
+
+	if (place >= list_length(root->query_pathkeys))
+		return ours;
+	wanted = list_nth(root->query_pathkeys, place);
+	if (wanted->pk_eclass == ours->pk_eclass &&
+		wanted->pk_opfamily == ours->pk_opfamily &&
+		compat_pathkey_direction(wanted) == compat_pathkey_direction(ours))
+		return wanted;
+	return ours;
+}
+
+/*
+ * The order of the rows, as far as the query has a use for it: a prefix of
+ * the key columns for which equivalence classes exist.
+ */
+static List *
+plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const PlanState *state)
+{
+	const TableSpec *table = state->table;
+	List	   *pathkeys = NIL;
+
+	for (int k = 0; k < table->key->ncolumns; k++)
+	{
+		const KeyColumn *column = &table->key->columns[k];
+		Expr	   *expr = (Expr *) makeVar(rel->relid, table->key_attnums[k], column->type,
+											column->typmod, column->collation, 0);
+		List	   *one = compat_build_expression_pathkey(root, expr, column->sort_operator, rel);
+		PathKey    *pathkey;
+
+		if (one == NIL)
+			break;
+		pathkey = linitial(one);
+		if (EC_MUST_BE_REDUNDANT(pathkey->pk_eclass))
+			continue;
+		pathkey = plan_wanted_pathkey(root, pathkey, list_length(pathkeys));
+		pathkeys = lappend(pathkeys, pathkey);
+	}
+	return pathkeys;
+}
+
+void
+outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
+{
+	PlanState  *state = rel->fdw_private;
+	double		read = state->can_seek ? state->fraction : 1;
+	double		fields = 0;
+	Cost		startup;
+	Cost		run;
+
+	(void) relid;
+	for (int s = 0; s < state->table->nstreams; s++)
+		fields += table_scan_role(state->table, s, state->needed) == STREAM_OUTER;
+	fields /= Max(state->table->nstreams, 1);
+
+	startup = rel->baserestrictcost.startup + rel->reltarget->cost.startup;
+	if (state->key_clauses)
+		startup += SEEK_PAGES * state->table->nstreams * seq_page_cost;
+	run = read * (state->bytes / BLCKSZ * seq_page_cost +
+				  state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
+	run += state->fraction * rel->tuples * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
+	run += rel->rows * rel->reltarget->cost.per_tuple;
+
+	add_path(rel, (Path *)
+			 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
+											startup, startup + run,
+											plan_pathkeys(root, rel, state),
+											rel->lateral_relids, NULL, NIL));
+}
+
+ForeignScan *
+outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPath *path,
+						List *tlist, List *clauses, Plan *outer_plan)
+{
+	PlanState  *state = rel->fdw_private;
+	List	   *checked = NIL;	/* clauses that the executor evaluates */
+	List	   *ranged = NIL;	/* clauses that the range stands for */
+	List	   *values = NIL;
+	List	   *needed = NIL;
+	int			attnum = -1;
+	ListCell   *cell;
+
+	(void) root;
+	(void) relid;
+	(void) path;
+	foreach(cell, clauses)
+	{
+		RestrictInfo *source = lfirst_node(RestrictInfo, cell);
+		bool		exact = false;
+		ListCell   *inner;
+
+		foreach(inner, state->key_clauses)
+		{
+			const KeyClause *clause = lfirst(inner);
+
+			exact |= clause->source == source && key_clause_is_exact(state->key_clauses, clause);
+		}
+		if (source->pseudoconstant)
+			continue;
+		if (exact)
+			ranged = lappend(ranged, source->clause);
+		else
+			checked = lappend(checked, source->clause);
+	}
+	foreach(cell, state->key_clauses)
+	{
+		const KeyClause *clause = lfirst(cell);
+
+		if (clause->value)
+			values = lappend(values, clause->value);
+	}
+	while ((attnum = bms_next_member(state->needed, attnum)) >= 0)
+		needed = lappend_int(needed, attnum);
+
+	return make_foreignscan(tlist, checked, rel->relid, values,
+							list_make2(needed, key_clauses_encode(state->key_clauses)),
+							NIL, ranged, outer_plan);
+}

@@ -1,0 +1,487 @@
+/*-------------------------------------------------------------------------
+ *
+ * prune.c
+ *	  Clauses on the key as a range of keys.
+ *
+ * A range is a lower and an upper bound on leading key columns: equalities on
+ * the first ones, then whatever bounds the next.  "key = ANY (array)" bounds
+ * by the array's least and greatest element.  A clause that the range does
+ * not express exactly stays with the executor.
+ *
+ * Order is the stream's: on a descending column "key < 5" is a lower bound.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/array.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "fdw/prune.h"
+
+/* The key column that an expression is, or -1. */
+static int
+key_column_of(RelOptInfo *rel, const TableSpec *table, Node *node)
+{
+	Var		   *var;
+
+	while (node && IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	if (node == NULL || !IsA(node, Var))
+		return -1;
+	var = (Var *) node;
+	if (!bms_is_member(var->varno, rel->relids) || var->varlevelsup != 0)
+		return -1;
+	for (int k = 0; k < table->key->ncolumns; k++)
+		if (table->key_attnums[k] == var->varattno)
+			return k;
+	return -1;
+}
+
+/* Can the expression be evaluated before the scan? */
+static bool
+is_scan_constant(RelOptInfo *rel, Node *node)
+{
+	return !bms_overlap(pull_varnos(NULL, node), rel->relids) &&
+		!contain_volatile_functions(node) && !contain_subplans(node);
+}
+
+static bool
+is_integer_type(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+/*
+ * How an operator compares the key column with a value on its right; false if
+ * it is not of the order that the key is sorted by, or takes a value that
+ * would have to be converted first.
+ */
+static bool
+operator_test(const KeyColumn *column, Oid operator, Oid collation, KeyTest *test, Oid *value_type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(column->type, TYPECACHE_BTREE_OPFAMILY);
+	int			strategy;
+	Oid			left;
+
+	if (!OidIsValid(entry->btree_opf) || !op_in_opfamily(operator, entry->btree_opf))
+		return false;
+	if (OidIsValid(column->collation) && collation != column->collation)
+		return false;
+	get_op_opfamily_properties(operator, entry->btree_opf, false,
+							   &strategy, &left, value_type);
+	if (left != entry->btree_opintype && !IsBinaryCoercible(entry->btree_opintype, left))
+		return false;
+	if (*value_type != left &&
+		!(is_integer_type(column->type) && is_integer_type(*value_type)))
+		return false;
+	switch (strategy)
+	{
+		case BTLessStrategyNumber:
+			*test = KEY_LESS;
+			return true;
+		case BTLessEqualStrategyNumber:
+			*test = KEY_LESS_EQUAL;
+			return true;
+		case BTEqualStrategyNumber:
+			*test = KEY_EQUAL;
+			return true;
+		case BTGreaterEqualStrategyNumber:
+			*test = KEY_GREATER_EQUAL;
+			return true;
+		case BTGreaterStrategyNumber:
+			*test = KEY_GREATER;
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+match_operator(RelOptInfo *rel, const TableSpec *table, OpExpr *clause, KeyClause *result)
+{
+	Node	   *left;
+	Node	   *right;
+	Oid			operator = clause->opno;
+
+	if (list_length(clause->args) != 2)
+		return false;
+	left = linitial(clause->args);
+	right = lsecond(clause->args);
+	result->column = key_column_of(rel, table, left);
+	if (result->column < 0)
+	{
+		Node	   *swap = left;
+
+		left = right;
+		right = swap;
+		operator = get_commutator(operator);
+		result->column = key_column_of(rel, table, left);
+	}
+	if (result->column < 0 || !OidIsValid(operator) || !is_scan_constant(rel, right))
+		return false;
+	result->value = (Expr *) right;
+	return operator_test(&table->key->columns[result->column], operator,
+						 clause->inputcollid, &result->test, &result->value_type);
+}
+
+static bool
+match_array(RelOptInfo *rel, const TableSpec *table, ScalarArrayOpExpr *clause, KeyClause *result)
+{
+	Node	   *array = lsecond(clause->args);
+
+	result->column = key_column_of(rel, table, linitial(clause->args));
+	if (!clause->useOr || result->column < 0 || !is_scan_constant(rel, array))
+		return false;
+	result->value = (Expr *) array;
+	if (!operator_test(&table->key->columns[result->column], clause->opno,
+					   clause->inputcollid, &result->test, &result->value_type) ||
+		result->test != KEY_EQUAL)
+		return false;
+	result->test = KEY_ANY;
+	/* an array of a domain or a varchar[] says so in its own header */
+	return true;
+}
+
+static bool
+match_clause(RelOptInfo *rel, const TableSpec *table, Expr *clause, KeyClause *result)
+{
+	if (IsA(clause, OpExpr))
+		return match_operator(rel, table, (OpExpr *) clause, result);
+	if (IsA(clause, ScalarArrayOpExpr))
+		return match_array(rel, table, (ScalarArrayOpExpr *) clause, result);
+	if (IsA(clause, NullTest))
+	{
+		NullTest   *test = (NullTest *) clause;
+
+		result->column = key_column_of(rel, table, (Node *) test->arg);
+		result->test = KEY_NULL;
+		return test->nulltesttype == IS_NULL && result->column >= 0;
+	}
+	return false;
+}
+
+List *
+key_clauses_find(RelOptInfo *rel, const TableSpec *table, List *clauses)
+{
+	List	   *found = NIL;
+	ListCell   *cell;
+
+	foreach(cell, clauses)
+	{
+		RestrictInfo *source = lfirst_node(RestrictInfo, cell);
+		KeyClause	clause = {0};
+
+		if (!source->pseudoconstant && match_clause(rel, table, source->clause, &clause))
+		{
+			KeyClause  *copy = palloc(sizeof(KeyClause));
+
+			*copy = clause;
+			copy->source = source;
+			found = lappend(found, copy);
+		}
+	}
+	return found;
+}
+
+bool
+key_clause_is_exact(List *clauses, const KeyClause *clause)
+{
+	if (clause->test == KEY_ANY || clause->test == KEY_NULL)
+		return false;
+	/* all columns before it must be held at one value */
+	for (int k = 0; k < clause->column; k++)
+	{
+		bool		equal = false;
+		ListCell   *cell;
+
+		foreach(cell, clauses)
+		{
+			const KeyClause *other = lfirst(cell);
+
+			equal |= other->column == k && other->test == KEY_EQUAL;
+		}
+		if (!equal)
+			return false;
+	}
+	return true;
+}
+
+List *
+key_clauses_encode(List *clauses)
+{
+	List	   *encoded = NIL;
+	ListCell   *cell;
+
+	foreach(cell, clauses)
+	{
+		const KeyClause *clause = lfirst(cell);
+
+		encoded = lappend(encoded, list_make3(makeInteger(clause->column),
+											  makeInteger(clause->test),
+											  makeInteger((int) clause->value_type)));
+	}
+	return encoded;
+}
+
+KeyCondition *
+key_conditions_decode(List *encoded, int *nconditions)
+{
+	KeyCondition *conditions = palloc0(sizeof(KeyCondition) * Max(list_length(encoded), 1));
+	ListCell   *cell;
+
+	*nconditions = 0;
+	foreach(cell, encoded)
+	{
+		List	   *triple = lfirst_node(List, cell);
+		KeyCondition *condition = &conditions[(*nconditions)++];
+
+		condition->column = intVal(linitial(triple));
+		condition->test = (KeyTest) intVal(lsecond(triple));
+		condition->value_type = (Oid) intVal(lthird(triple));
+	}
+	return conditions;
+}
+
+/* What the conditions leave of one key column, in stream order. */
+typedef struct ColumnRange
+{
+	bool		has_lower;
+	bool		has_upper;
+	bool		lower_inclusive;
+	bool		upper_inclusive;
+	Datum		lower;
+	Datum		upper;
+} ColumnRange;
+
+static int
+compare_values(const KeyColumn *column, Datum a, Datum b)
+{
+	return ApplySortComparator(a, false, b, false, (SortSupport) &column->full);
+}
+
+static void
+restrict_lower(const KeyColumn *column, ColumnRange *range, Datum value, bool inclusive)
+{
+	int			order = range->has_lower ? compare_values(column, value, range->lower) : 1;
+
+	if (order > 0 || (order == 0 && !inclusive))
+	{
+		range->lower = value;
+		range->lower_inclusive = inclusive;
+	}
+	range->has_lower = true;
+}
+
+static void
+restrict_upper(const KeyColumn *column, ColumnRange *range, Datum value, bool inclusive)
+{
+	int			order = range->has_upper ? compare_values(column, value, range->upper) : -1;
+
+	if (order < 0 || (order == 0 && !inclusive))
+	{
+		range->upper = value;
+		range->upper_inclusive = inclusive;
+	}
+	range->has_upper = true;
+}
+
+static int64
+integer_value(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+/*
+ * A value of another integer type as one of the column's.  Where the column
+ * cannot hold it, its nearest value takes its place: *beyond is -1 or 1 where
+ * all keys are above or below the value.
+ */
+static Datum
+convert_integer(const KeyColumn *column, Oid type, Datum value, int *beyond)
+{
+	int64		number;
+	int64		least = PG_INT64_MIN;
+	int64		greatest = PG_INT64_MAX;
+
+	*beyond = 0;
+	if (!is_integer_type(type) || !is_integer_type(column->type))
+		return value;
+	number = integer_value(type, value);
+	if (column->type == INT2OID)
+	{
+		least = PG_INT16_MIN;
+		greatest = PG_INT16_MAX;
+	}
+	else if (column->type == INT4OID)
+	{
+		least = PG_INT32_MIN;
+		greatest = PG_INT32_MAX;
+	}
+	if (number < least)
+		*beyond = -1;
+	else if (number > greatest)
+		*beyond = 1;
+	return Int64GetDatum(Max(least, Min(greatest, number)));
+}
+
+/* Apply one comparison with a value that is not null.  False: no key satisfies it. */
+static bool
+restrict_value(const KeyColumn *column, ColumnRange *range, KeyTest test, Oid type, Datum value)
+{
+	int			beyond;
+	bool		below = test == KEY_LESS || test == KEY_LESS_EQUAL;
+	bool		above = test == KEY_GREATER || test == KEY_GREATER_EQUAL;
+	bool		inclusive = test != KEY_LESS && test != KEY_GREATER;
+
+	value = convert_integer(column, type, value, &beyond);
+	if (beyond != 0)
+		return (beyond > 0 && below) || (beyond < 0 && above);
+
+	if (test == KEY_EQUAL || (column->descending ? below : above))
+		restrict_lower(column, range, value, inclusive);
+	if (test == KEY_EQUAL || (column->descending ? above : below))
+		restrict_upper(column, range, value, inclusive);
+	return true;
+}
+
+/* Between the least and the greatest element. */
+static bool
+restrict_array(const KeyColumn *column, ColumnRange *range, Oid type, Datum value)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	ColumnRange hull = {0};
+	Datum	   *elements;
+	bool	   *nulls;
+	int			nelements;
+	int16		length;
+	bool		byval;
+	char		align;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &byval, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, byval, align,
+					  &elements, &nulls, &nelements);
+	for (int i = 0; i < nelements; i++)
+	{
+		ColumnRange one = {0};
+
+		if (nulls[i] || !restrict_value(column, &one, KEY_EQUAL, type, elements[i]))
+			continue;
+		if (!hull.has_lower || compare_values(column, one.lower, hull.lower) < 0)
+			hull.lower = one.lower;
+		if (!hull.has_upper || compare_values(column, one.upper, hull.upper) > 0)
+			hull.upper = one.upper;
+		hull.has_lower = hull.has_upper = true;
+	}
+	if (!hull.has_lower)
+		return false;
+	restrict_lower(column, range, hull.lower, true);
+	restrict_upper(column, range, hull.upper, true);
+	return true;
+}
+
+static bool
+restrict_column(const KeyColumn *column, ColumnRange *range, const KeyCondition *condition)
+{
+	if (condition->test == KEY_NULL || condition->isnull)
+		return false;
+	if (condition->test == KEY_ANY)
+		return restrict_array(column, range, condition->value_type, condition->value);
+	return restrict_value(column, range, condition->test, condition->value_type,
+						  condition->value);
+}
+
+static void
+bound_add(KeyBound *bound, Datum value, bool inclusive)
+{
+	bound->values[bound->ncolumns++] = value;
+	bound->inclusive = inclusive;
+}
+
+void
+key_range_build(const TableSpec *table, const KeyCondition *conditions,
+				int nconditions, KeyRange *range)
+{
+	const Key  *key = table->key;
+	ColumnRange *columns = palloc0(sizeof(ColumnRange) * key->ncolumns);
+
+	memset(range, 0, sizeof(KeyRange));
+	for (int c = 0; c < nconditions; c++)
+	{
+		int			k = conditions[c].column;
+
+		if (!restrict_column(&key->columns[k], &columns[k], &conditions[c]))
+			range->empty = true;
+	}
+	if (range->empty)
+		return;
+
+	range->lower.values = palloc(sizeof(Datum) * key->ncolumns);
+	range->upper.values = palloc(sizeof(Datum) * key->ncolumns);
+	for (int k = 0; k < key->ncolumns; k++)
+	{
+		ColumnRange *column = &columns[k];
+		int			order = -1;
+
+		if (column->has_lower && column->has_upper)
+			order = compare_values(&key->columns[k], column->lower, column->upper);
+		if (order > 0 ||
+			(order == 0 && !(column->lower_inclusive && column->upper_inclusive)))
+		{
+			range->empty = true;
+			return;
+		}
+		if (column->has_lower)
+			bound_add(&range->lower, column->lower, column->lower_inclusive);
+		if (column->has_upper)
+			bound_add(&range->upper, column->upper, column->upper_inclusive);
+		if (order != 0)
+			break;
+	}
+	range->has_lower = range->lower.ncolumns > 0;
+	range->has_upper = range->upper.ncolumns > 0;
+	if (range->has_lower)
+		key_bound_init(key, &range->lower);
+	if (range->has_upper)
+		key_bound_init(key, &range->upper);
+}
+
+const char *
+key_test_operator(KeyTest test)
+{
+	switch (test)
+	{
+		case KEY_LESS:
+			return "<";
+		case KEY_LESS_EQUAL:
+			return "<=";
+		case KEY_EQUAL:
+			return "=";
+		case KEY_GREATER_EQUAL:
+			return ">=";
+		case KEY_GREATER:
+			return ">";
+		case KEY_ANY:
+			return "= ANY";
+		case KEY_NULL:
+			return "IS NULL";
+	}
+	return "";
+}

@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * prune.h
+ *	  Clauses on the key as a range of keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OUTERJOIN_PRUNE_H
+#define OUTERJOIN_PRUNE_H
+
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+
+#include "fdw/table_spec.h"
+
+/* How a value bounds a key column. */
+typedef enum KeyTest
+{
+	KEY_LESS,					/* key < value */
+	KEY_LESS_EQUAL,
+	KEY_EQUAL,
+	KEY_GREATER_EQUAL,
+	KEY_GREATER,
+	KEY_ANY,					/* key = ANY (value), an array */
+	KEY_NULL					/* key IS NULL, which no row fulfils */
+} KeyTest;
+
+/* One clause of the form "key column <test> value". */
+typedef struct KeyClause
+{
+	int			column;			/* of the key */
+	KeyTest		test;
+	Expr	   *value;			/* NULL for KEY_NULL */
+	Oid			value_type;		/* of the value, or of the array's elements */
+	RestrictInfo *source;
+} KeyClause;
+
+/*
+ * The clauses among "clauses" (a List of RestrictInfo) that bound the key, a
+ * List of KeyClause.  A value holds nothing of the table itself and nothing
+ * volatile.
+ */
+extern List *key_clauses_find(RelOptInfo *rel, const TableSpec *table, List *clauses);
+
+/*
+ * Does the range built from all of "clauses" hold exactly the keys that
+ * satisfy this one?  Then it need not be checked again.
+ */
+extern bool key_clause_is_exact(List *clauses, const KeyClause *clause);
+
+/* For plans, which can copy Lists only: the columns and tests, without the values. */
+extern List *key_clauses_encode(List *clauses);
+
+/* A clause's tests and evaluated value; see key_range_build. */
+typedef struct KeyCondition
+{
+	int			column;
+	KeyTest		test;
+	Oid			value_type;
+	bool		isnull;
+	Datum		value;
+} KeyCondition;
+
+/* The conditions of an encoded list, without values. */
+extern KeyCondition *key_conditions_decode(List *encoded, int *nconditions);
+
+/*
+ * The range of keys that satisfies all conditions as far as a range can.
+ * Allocates in the current context; the values are borrowed.
+ */
+extern void key_range_build(const TableSpec *table, const KeyCondition *conditions,
+							int nconditions, KeyRange *range);
+
+/* "id >= " and the like, for EXPLAIN */
+extern const char *key_test_operator(KeyTest test);
+
+#endif							/* OUTERJOIN_PRUNE_H */

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.h
+ *	  The state of a running scan, for the callbacks that look at it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OUTERJOIN_SCAN_H
+#define OUTERJOIN_SCAN_H
+
+#include "nodes/execnodes.h"
+
+#include "fdw/prune.h"
+#include "fdw/table_scan.h"
+
+typedef struct ScanState
+{
+	TableSpec  *table;
+	Bitmapset  *needed;
+	TableScan  *scan;			/* NULL under EXPLAIN without ANALYZE */
+	int			nconditions;
+	KeyCondition *conditions;
+	List	   *values;			/* of ExprState, one for each condition but KEY_NULL */
+	KeyRange	range;
+	MemoryContext range_context;	/* range and its values; reset by a rescan */
+	bool		started;		/* the range has been evaluated */
+} ScanState;
+
+#endif							/* OUTERJOIN_SCAN_H */

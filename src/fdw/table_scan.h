@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * table_scan.h
+ *	  A table's streams opened and merged, and rows of the table out of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OUTERJOIN_TABLE_SCAN_H
+#define OUTERJOIN_TABLE_SCAN_H
+
+#include "nodes/bitmapset.h"
+
+#include "fdw/table_spec.h"
+#include "merge/outer_merge.h"
+
+typedef struct TableScan TableScan;
+
+/* What a stream is read for, with "needed" as below. */
+extern StreamRole table_scan_role(const TableSpec *table, int stream, const Bitmapset *needed);
+
+/*
+ * Open all streams.  "needed" holds the attribute numbers of the columns whose
+ * values are asked for.  Everything lives in the current context.
+ */
+extern TableScan *table_scan_open(const TableSpec *table, const Bitmapset *needed);
+
+/* Start, or start again, on a range (NULL: everything), which must stay valid. */
+extern void table_scan_start(TableScan *scan, const KeyRange *range);
+
+/*
+ * The next row: writes the needed columns' elements of values and isnull, by
+ * attribute number - 1, and no others.  False at the end.  By-reference values
+ * are valid until the next call.
+ */
+extern bool table_scan_next(TableScan *scan, Datum *values, bool *isnull);
+
+/* Add up one stream's counters. */
+extern void table_scan_count(const TableScan *scan, int stream, StreamCounters *counters);
+
+extern void table_scan_close(TableScan *scan);
+
+#endif							/* OUTERJOIN_TABLE_SCAN_H */

@@ -1,0 +1,434 @@
+/*-------------------------------------------------------------------------
+ *
+ * outer_merge.c
+ *	  The full outer join of N sorted streams, a window at a time.
+ *
+ *	  next:
+ *		every input that has used up its batch gets its next one
+ *		limit := the smallest last key of all batches at hand
+ *		choose how to join the rows up to the limit:
+ *		  - exact keys that lie near each other: one slot per possible key
+ *			(merge_dense.c)
+ *		  - other keys: a linear minimum over few inputs, a loser tree over
+ *			many (merge_sparse.c)
+ *		  - one input far behind all others: its rows as they are
+ *		  - keys that may repeat in a stream: products of groups
+ *			(merge_repeats.c, group_product.c)
+ *		decode the wanted fields of the rows that the window covers
+ *
+ * Up to the limit nothing can be missing: every input's later batches start
+ * past it.  A window refers to one batch of each input, so nothing is copied.
+ *
+ * Streams come checked: ascending keys, no nulls, no repeats unless they are
+ * wanted.  Refuses to know formats, files, and what the rows are for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "merge/merge_internal.h"
+
+/* A lone run shorter than this is left to the general algorithms. */
+#define LONE_RUN_MIN 32
+
+void
+field_vector_init(FieldVector *vector, int field, int batch_rows)
+{
+	vector->field = field;
+	vector->values = (Datum *) palloc0(sizeof(Datum) * (batch_rows + 1)) + 1;
+	vector->isnull = (bool *) palloc(sizeof(bool) * (batch_rows + 1)) + 1;
+	vector->values[-1] = (Datum) 0;
+	vector->isnull[-1] = true;
+}
+
+OuterMerge *
+outer_merge_create(const Key *key, int ninputs, MergeInput *inputs,
+				   int batch_rows, int memory_kb)
+{
+	OuterMerge *merge = palloc0(sizeof(OuterMerge));
+	BatchRow   *positions;
+	size_t		capacity;
+
+	Assert(batch_rows > 0 && batch_rows <= MAX_BATCH_ROWS);
+
+	/*
+	 * Twice a batch, so that the union of streams that interleave still fits;
+	 * a multiple of 16 so that whole vectors of positions can be written.
+	 */
+	capacity = TYPEALIGN(16, Min(batch_rows * 2, MAX_BATCH_ROWS));
+
+	merge->key = key;
+	merge->ninputs = ninputs;
+	merge->inputs = inputs;
+	merge->batch_rows = batch_rows;
+	merge->memory_kb = memory_kb;
+	merge->capacity = (int) capacity;
+	merge->context = CurrentMemoryContext;
+	merge->fresh = true;
+
+	merge->slots = palloc(sizeof(BatchRow) * capacity);
+	merge->absent = palloc(sizeof(BatchRow) * capacity);
+	if (key->exact)
+		merge->keys = palloc(sizeof(Datum) * capacity);
+	else
+		merge->owner = palloc(sizeof(BatchRow) * capacity);
+	merge->active = palloc(sizeof(int) * Max(ninputs, 1));
+	merge->tree = palloc(sizeof(int) * 2 * Max(ninputs, 1));
+	merge->leaf = palloc(sizeof(int) * Max(ninputs, 1));
+	merge->at = palloc(sizeof(int) * Max(ninputs, 1));
+
+	merge->window.position = palloc(sizeof(BatchRow *) * Max(ninputs, 1));
+	positions = MemoryContextAllocHuge(CurrentMemoryContext,
+									   sizeof(BatchRow) * capacity * Max(ninputs, 1));
+	for (int i = 0; i < ninputs; i++)
+	{
+		merge->window.position[i] = positions + capacity * i;
+		if (inputs[i].stream->spec->duplicates == DUPLICATES_ALL)
+			merge->repeats = true;
+	}
+	if (merge->repeats)
+	{
+		GroupCursor *cursor = &merge->cursor;
+
+		cursor->input = palloc(sizeof(int) * ninputs);
+		cursor->first = palloc(sizeof(int) * ninputs);
+		cursor->count = palloc(sizeof(int) * ninputs);
+		cursor->index = palloc(sizeof(int) * ninputs);
+	}
+	return merge;
+}
+
+void
+outer_merge_start(OuterMerge *merge, const KeyRange *range)
+{
+	const KeyBound *lower = range && range->has_lower ? &range->lower : NULL;
+
+	if (merge->product)
+	{
+		group_product_free(merge->product);
+		merge->product = NULL;
+	}
+	merge->cursor.active = false;
+	merge->range = range;
+	for (int i = 0; i < merge->ninputs; i++)
+	{
+		MergeInput *input = &merge->inputs[i];
+
+		if (range && range->empty)
+		{
+			input->ended = true;
+			input->loaded = false;
+			continue;
+		}
+		if (!merge->fresh || lower)
+			stream_seek(input->stream, lower);
+		input->from = input->to = input->end = input->decoded = 0;
+		input->loaded = input->final = input->ended = false;
+		input->inside = lower == NULL;
+	}
+	if (!(range && range->empty))
+		merge->fresh = false;
+}
+
+/*
+ * Make rows of the input available at input->from, fetching batches until one
+ * has rows in the range.  False at the end.
+ */
+bool
+merge_input_load(OuterMerge *merge, MergeInput *input)
+{
+	const KeyRange *range = merge->range;
+
+	for (;;)
+	{
+		const ColumnBatch *batch = &input->stream->batch;
+
+		if (input->ended)
+			return false;
+		if (input->loaded && input->from < input->end)
+			return true;
+		if (input->loaded && input->final)
+			input->ended = true;
+		input->loaded = false;
+		if (input->ended)
+			return false;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!stream_next_batch(input->stream))
+		{
+			input->ended = true;
+			return false;
+		}
+		Assert(batch->nrows > 0 && batch->nrows <= merge->batch_rows);
+		input->loaded = true;
+		input->from = input->to = input->decoded = 0;
+		input->end = batch->nrows;
+		if (!input->inside)
+		{
+			input->from = key_first_inside(merge->key, batch, 0, batch->nrows, &range->lower);
+			input->inside = input->from < batch->nrows;
+			input->to = input->decoded = input->from;
+		}
+		if (range && range->has_upper && input->from < input->end)
+		{
+			input->end = key_first_beyond(merge->key, batch, input->from, batch->nrows,
+										  &range->upper);
+			input->final = input->end < batch->nrows;
+		}
+	}
+}
+
+/* Load every input; collect those that have rows. */
+static void
+merge_load(OuterMerge *merge)
+{
+	merge->nactive = 0;
+	for (int i = 0; i < merge->ninputs; i++)
+	{
+		MergeInput *input = &merge->inputs[i];
+
+		input->from = input->to;
+		if (merge_input_load(merge, input))
+			merge->active[merge->nactive++] = i;
+		input->to = input->from;
+	}
+}
+
+/* Positions of inputs that take no part in the window. */
+static void
+merge_absent(OuterMerge *merge, int input, int nslots)
+{
+	memset(merge->window.position[input], 0xff, sizeof(BatchRow) * nslots);
+}
+
+/*
+ * Rows of one input, in order and with nothing beside them.
+ */
+static void
+merge_lone_window(OuterMerge *merge, int lone, int nrows)
+{
+	MergeInput *input = &merge->inputs[lone];
+	BatchRow   *position = merge->window.position[lone];
+	int			from = input->from;
+
+	for (int i = 0; i < merge->ninputs; i++)
+		if (i != lone && merge->inputs[i].nvectors > 0)
+			merge_absent(merge, i, nrows);
+	for (int r = 0; r < nrows; r++)
+		position[r] = (BatchRow) (from + r);
+	if (merge->key->exact)
+	{
+		const int64 *image = input->stream->batch.image + from;
+		int64		flip = merge->key->columns[0].descending ? -1 : 0;
+
+		for (int r = 0; r < nrows; r++)
+			merge->keys[r] = (Datum) (image[r] ^ flip);
+	}
+	else
+	{
+		for (int r = 0; r < nrows; r++)
+			merge->owner[r] = (BatchRow) lone;
+	}
+	input->to = from + nrows;
+	merge->window.slot = NULL;
+	merge->window.nrows = nrows;
+}
+
+/*
+ * Where one input's rows run on far before any other's, hand them out alone.
+ * The input that starts first is "first"; returns the length of its run.
+ */
+static int
+merge_lone_run(OuterMerge *merge, int *first)
+{
+	const Key  *key = merge->key;
+	int			best = merge->active[0];
+	int			next = -1;
+	const ColumnBatch *batch;
+	MergeInput *input;
+	int			low,
+				high;
+
+	for (int a = 1; a < merge->nactive; a++)
+	{
+		int			i = merge->active[a];
+
+		if (key_compare(key, &merge->inputs[i].stream->batch, merge->inputs[i].from,
+						&merge->inputs[best].stream->batch, merge->inputs[best].from) < 0)
+		{
+			next = best;
+			best = i;
+		}
+		else if (next < 0 ||
+				 key_compare(key, &merge->inputs[i].stream->batch, merge->inputs[i].from,
+							 &merge->inputs[next].stream->batch, merge->inputs[next].from) < 0)
+			next = i;
+	}
+
+	*first = best;
+	input = &merge->inputs[best];
+	batch = &input->stream->batch;
+	low = input->from;
+	high = input->end;
+	if (next >= 0)
+	{
+		const ColumnBatch *other = &merge->inputs[next].stream->batch;
+		int			row = merge->inputs[next].from;
+		int			step = LONE_RUN_MIN;
+
+		/* gallop: most of the time the answer is "no run" */
+		if (high - low <= step || key_compare(key, batch, low + step, other, row) >= 0)
+			return 0;
+		while (low + step < high && key_compare(key, batch, low + step, other, row) < 0)
+		{
+			low += step;
+			step *= 2;
+		}
+		high = Min(high, low + step);
+		/* row low is before the other; find the first that is not */
+		low++;
+		while (low < high)
+		{
+			int			middle = low + (high - low) / 2;
+
+			if (key_compare(key, batch, middle, other, row) < 0)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+	}
+	else
+		low = high;
+	return Min(low - input->from, merge->capacity);
+}
+
+/* The input whose batch ends first; its last key is the window's limit. */
+static int
+merge_limit(OuterMerge *merge)
+{
+	int			limit = merge->active[0];
+
+	for (int a = 1; a < merge->nactive; a++)
+	{
+		MergeInput *input = &merge->inputs[merge->active[a]];
+		MergeInput *best = &merge->inputs[limit];
+
+		if (key_compare(merge->key, &input->stream->batch, input->end - 1,
+						&best->stream->batch, best->end - 1) < 0)
+			limit = merge->active[a];
+	}
+	return limit;
+}
+
+static void
+merge_window(OuterMerge *merge)
+{
+	int			lone;
+	int			run;
+
+	if (merge->repeats)
+	{
+		merge_repeats_window(merge);
+		return;
+	}
+
+	run = merge_lone_run(merge, &lone);
+	if (run > 0)
+		merge_lone_window(merge, lone, run);
+	else
+	{
+		int			limit = merge_limit(merge);
+		MergeInput *input = &merge->inputs[limit];
+
+		if (merge->key->exact)
+		{
+			int64		low = merge->inputs[lone].stream->batch.image[merge->inputs[lone].from];
+			int64		high = input->stream->batch.image[input->end - 1];
+
+			if (merge_window_is_dense(merge, low, high))
+				merge_dense_window(merge, low, high);
+			else
+				merge_sparse_exact(merge, high);
+		}
+		else
+			merge_sparse_tree(merge, limit);
+	}
+}
+
+/* Decode the wanted fields of the input's rows up to "to". */
+void
+merge_input_decode(MergeInput *input)
+{
+	if (input->to <= input->decoded)
+		return;
+	for (int v = 0; v < input->nvectors; v++)
+	{
+		FieldVector *vector = &input->vectors[v];
+
+		stream_decode(input->stream, vector->field, input->decoded, input->to,
+					  vector->values, vector->isnull);
+	}
+	input->decoded = input->to;
+}
+
+const MergeWindow *
+outer_merge_next(OuterMerge *merge)
+{
+	MergeWindow *window = &merge->window;
+
+	CHECK_FOR_INTERRUPTS();
+	window->key = merge->keys;
+	if (merge->product)
+	{
+		if (group_product_next(merge->product, merge))
+			return window;
+		group_product_free(merge->product);
+		merge->product = NULL;
+	}
+	if (!merge->cursor.active)
+	{
+		merge_load(merge);
+		if (merge->nactive == 0)
+			return NULL;
+	}
+	merge_window(merge);
+	if (merge->product == NULL)
+		for (int a = 0; a < merge->nactive; a++)
+			merge_input_decode(&merge->inputs[merge->active[a]]);
+	Assert(window->nrows > 0);
+	return window;
+}
+
+const MergeWindow *
+outer_merge_window(const OuterMerge *merge)
+{
+	return &merge->window;
+}
+
+Datum
+outer_merge_key(OuterMerge *merge, int row, int column)
+{
+	int			slot = merge->window.slot ? merge->window.slot[row] : row;
+	int			owner;
+
+	if (merge->product)
+		return group_product_key(merge->product, column);
+	if (merge->key->exact)
+		return merge->keys[slot];
+	owner = merge->owner[slot];
+	return key_datum(merge->key, &merge->inputs[owner].stream->batch,
+					 merge->window.position[owner][slot], column);
+}
+
+void
+outer_merge_close(OuterMerge *merge)
+{
+	if (merge->product)
+		group_product_free(merge->product);
+	merge->product = NULL;
+	for (int i = 0; i < merge->ninputs; i++)
+		merge->inputs[i].stream->methods->close(merge->inputs[i].stream);
+}

@@ -1,0 +1,71 @@
+/*-------------------------------------------------------------------------
+ *
+ * outerjoin_fdw.c
+ *	  N sorted column files as one table: module, settings, table of callbacks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include "column/column_batch.h"
+#include "fdw/fdw.h"
+#include "fmgr.h"
+#include "utils/guc.h"
+
+PG_MODULE_MAGIC;
+
+int			outerjoin_batch_rows = 0;
+int			outerjoin_block_size = 0;
+bool		outerjoin_simd = true;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	DefineCustomIntVariable("outerjoin_fdw.batch_rows",
+							"Most rows of a stream that are merged at once.",
+							"Zero chooses by the number of streams.",
+							&outerjoin_batch_rows,
+							0, 0, MAX_BATCH_ROWS,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("outerjoin_fdw.block_size",
+							"Bytes of a file that are read at once.",
+							"Zero chooses by the number of streams.",
+							&outerjoin_block_size,
+							0, 0, 64 * 1024 * 1024,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_UNIT_BYTE,
+							NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.simd",
+							 "Use the processor's vector instructions.",
+							 "The answers are the same without.",
+							 &outerjoin_simd,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	MarkGUCPrefixReserved("outerjoin_fdw");
+}
+
+PG_FUNCTION_INFO_V1(outerjoin_fdw_handler);
+
+Datum
+outerjoin_fdw_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *routine = makeNode(FdwRoutine);
+
+	(void) fcinfo;
+	routine->GetForeignRelSize = outerjoinGetForeignRelSize;
+	routine->GetForeignPaths = outerjoinGetForeignPaths;
+	routine->GetForeignPlan = outerjoinGetForeignPlan;
+	routine->BeginForeignScan = outerjoinBeginForeignScan;
+	routine->IterateForeignScan = outerjoinIterateForeignScan;
+	routine->ReScanForeignScan = outerjoinReScanForeignScan;
+	routine->EndForeignScan = outerjoinEndForeignScan;
+	routine->ExplainForeignScan = outerjoinExplainForeignScan;
+	routine->AnalyzeForeignTable = outerjoinAnalyzeForeignTable;
+
+	PG_RETURN_POINTER(routine);
+}

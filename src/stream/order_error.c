@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ *
+ * order_error.c
+ *	  What to tell a person whose file is not in order.
+ *
+ * The message names the place, the detail both keys, the hint what most
+ * likely happened, judged by the batch at hand:
+ *
+ *	integers whose decimal texts ascend		sorted as text
+ *	no two neighbours ascend				sorted the other way
+ *	texts whose bytes ascend				sorted bytewise, not by the collation
+ *
+ * This is off the hot path: it may look at everything twice.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "lib/stringinfo.h"
+
+#include "stream/layers.h"
+
+/* 'file "a.csv", row 3, line 4', as far as it is known */
+static char *
+row_text(ColumnStream *base, int row)
+{
+	RowLocation location = {NULL, 0, 0};
+	StringInfoData text;
+
+	base->methods->locate(base, row, &location);
+	initStringInfo(&text);
+	if (base->spec->program != NULL)
+		appendStringInfo(&text, "program \"%s\"", base->spec->program);
+	else
+		appendStringInfo(&text, "file \"%s\"", location.file != NULL ? location.file : "?");
+	if (location.row > 0)
+		appendStringInfo(&text, ", row %lld", (long long) location.row);
+	if (location.line > 0)
+		appendStringInfo(&text, ", line %lld", (long long) location.line);
+	return text.data;
+}
+
+static bool
+is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool
+is_string(Oid type)
+{
+	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
+}
+
+static bool
+decimal_texts_ascend(int64 a, int64 b)
+{
+	char		x[32];
+	char		y[32];
+
+	snprintf(x, sizeof(x), "%lld", (long long) a);
+	snprintf(y, sizeof(y), "%lld", (long long) b);
+	return strcmp(x, y) <= 0;
+}
+
+static bool
+looks_sorted_as_text(const Key *key, const ColumnBatch *batch,
+					 const ColumnBatch *previous, int before, int row)
+{
+	if (!key->exact || !is_integer(key->columns[0].type))
+		return false;
+	if (!decimal_texts_ascend((int64) key_datum(key, previous, before, 0),
+							  (int64) key_datum(key, batch, row, 0)))
+		return false;
+	for (int i = 1; i < batch->nrows; i++)
+	{
+		if (!decimal_texts_ascend((int64) key_datum(key, batch, i - 1, 0),
+								  (int64) key_datum(key, batch, i, 0)))
+			return false;
+	}
+	return true;
+}
+
+static bool
+looks_reversed(const Key *key, const ColumnBatch *batch)
+{
+	for (int i = 1; i < batch->nrows; i++)
+	{
+		if (key_compare(key, batch, i - 1, batch, i) < 0)
+			return false;
+	}
+	return true;
+}
+
+/* The text column that decides between two keys, if its bytes are in order; else -1. */
+static int
+bytewise_column(const Key *key, const ColumnBatch *batch, int row,
+				const ColumnBatch *previous, int before)
+{
+	if (key->exact)
+		return -1;
+	for (int i = 0; i < key->ncolumns; i++)
+	{
+		KeyColumn  *column = &key->columns[i];
+		struct varlena *a = (struct varlena *) DatumGetPointer(previous->key[i][before]);
+		struct varlena *b = (struct varlena *) DatumGetPointer(batch->key[i][row]);
+		int			order;
+
+		if (ApplySortComparator(previous->key[i][before], false,
+								batch->key[i][row], false, &column->full) == 0)
+			continue;
+		if (!is_string(column->type))
+			return -1;
+		order = memcmp(VARDATA_ANY(a), VARDATA_ANY(b),
+					   Min(VARSIZE_ANY_EXHDR(a), VARSIZE_ANY_EXHDR(b)));
+		if (order == 0)
+			order = VARSIZE_ANY_EXHDR(a) < VARSIZE_ANY_EXHDR(b) ? -1 : 1;
+		return (column->descending ? order > 0 : order < 0) ? i : -1;
+	}
+	return -1;
+}
+
+/* What the person can do, going by what most likely happened. */
+static const char *
+advice(const Key *key, const ColumnBatch *batch, int row,
+			 const ColumnBatch *previous, int before)
+{
+	int			bytewise = bytewise_column(key, batch, row, previous, before);
+	bool		descending = key->columns[0].descending;
+
+	if (bytewise >= 0)
+		return psprintf("The file looks sorted bytewise: declare column \"%s\" with COLLATE \"C\", or set option sorted to 'false'.",
+						key->columns[bytewise].name);
+	if (!descending && looks_sorted_as_text(key, batch, previous, before, row))
+		return "The file looks sorted as text; set option sorted to 'false' to have the keys sorted while they are read.";
+	if (batch->nrows > 1 && looks_reversed(key, batch))
+		return psprintf("The file looks sorted in %s order: set option descending to '%s' on column \"%s\", or option sorted to 'false'.",
+						descending ? "ascending" : "descending",
+						descending ? "false" : "true", key->columns[0].name);
+	return "Set option sorted to 'false' to have the keys sorted while they are read.";
+}
+
+void
+order_error(ColumnStream *base, int row, const ColumnBatch *previous, int before)
+{
+	const Key  *key = base->key;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("key out of order in %s", row_text(base, row)),
+			 errdetail("Key %s follows key %s.",
+					   key_text(key, &base->batch, row), key_text(key, previous, before)),
+			 errhint("%s", advice(key, &base->batch, row, previous, before))));
+	pg_unreachable();
+}
+
+void
+repeat_error(ColumnStream *base, int row, const char *previous_file)
+{
+	const char *text = key_text(base->key, &base->batch, row);
+	RowLocation location = {NULL, 0, 0};
+	bool		elsewhere;
+
+	base->methods->locate(base, row, &location);
+	elsewhere = previous_file != NULL && location.file != NULL &&
+		strcmp(previous_file, location.file) != 0;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errmsg("repeated key in %s", row_text(base, row)),
+			 elsewhere ?
+			 errdetail("Key %s is in file \"%s\" already.", text, previous_file) :
+			 errdetail("Key %s occurs more than once.", text),
+			 errhint("Set option duplicates to 'first', 'last' or 'all' to accept repeated keys.")));
+	pg_unreachable();
+}

@@ -1,0 +1,207 @@
+/*-------------------------------------------------------------------------
+ *
+ * stream_files.c
+ *	  Which files a stream stands on, and what each of them is.
+ *
+ * A stream names a program, a file, several files (a glob, or a folder with
+ * "/" at its end), or nothing: then the file is <column><extension>.  Only a
+ * name that stands for several files passes over what it does not know.
+ *
+ * Refuses to know: what is in a file.  Nothing is opened here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+
+#include "stream/formats.h"
+#include "stream/stream.h"
+
+/* The row of the declared format; NULL where none is declared. */
+static const FormatRow *
+declared_format(const StreamSpec *spec)
+{
+	const FormatRow *row;
+
+	if (spec->format == NULL)
+		return NULL;
+	row = format_by_name(spec->format);
+	if (row == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown format \"%s\"", spec->format),
+				 errhint("Formats are: %s.", stream_format_names())));
+	return row;
+}
+
+/* NULL where the name has no known extension and no format is declared. */
+static SegmentFile *
+make_file(const StreamSpec *spec, const char *name)
+{
+	const FormatRow *declared = declared_format(spec);
+	Compression compression;
+	const FormatRow *named = format_by_path(name, &compression);
+	const FormatRow *row = declared != NULL ? declared : named;
+	SegmentFile *file;
+	size_t		stem;
+
+	if (row == NULL)
+		return NULL;
+
+	file = palloc0(sizeof(SegmentFile));
+	file->name = name;
+	file->format = row->format;
+	file->csv = row->csv;
+	if (!row->lines)
+		file->compression = COMPRESSION_NONE;
+	else if (spec->compression != COMPRESSION_BY_NAME)
+		file->compression = spec->compression;
+	else
+		file->compression = compression_from_path(name, &stem);
+	return file;
+}
+
+static List *
+program_file(const StreamSpec *spec)
+{
+	const FormatRow *row = declared_format(spec);
+	SegmentFile *file = palloc0(sizeof(SegmentFile));
+
+	if (row == NULL)
+		row = format_by_name("csv");
+	if (!row->lines)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("format \"%s\" cannot be read from a program", spec->format)));
+	file->format = row->format;
+	file->csv = row->csv;
+	file->compression = spec->compression == COMPRESSION_BY_NAME ?
+		COMPRESSION_NONE : spec->compression;
+	return list_make1(file);
+}
+
+static List *
+named_file(const StreamSpec *spec)
+{
+	SegmentFile *file = make_file(spec, spec->filename);
+
+	if (file == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("format of file \"%s\" is not known", spec->filename),
+				 errdetail("Known extensions are %s.", format_extensions()),
+				 errhint("Set option format to one of: %s.", stream_format_names())));
+	return list_make1(file);
+}
+
+/* A glob, or a folder. */
+static List *
+matching_files(const StreamSpec *spec)
+{
+	List	   *names = path_list(&spec->folder, spec->filename);
+	List	   *files = NIL;
+	ListCell   *cell;
+
+	foreach(cell, names)
+	{
+		SegmentFile *file = make_file(spec, lfirst(cell));
+
+		if (file != NULL)
+			files = lappend(files, file);
+	}
+	if (files == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg("no file matches \"%s\"", spec->filename),
+				 names == NIL ? 0 :
+				 errdetail_plural("%d file was passed over, since its extension is not known.",
+								  "%d files were passed over, since their extensions are not known.",
+								  list_length(names), list_length(names)),
+				 names == NIL ? 0 :
+				 errhint("Set option format to one of: %s.", stream_format_names())));
+	return files;
+}
+
+static List *
+add_candidate(List *found, const Folder *folder, const char *column,
+			  const char *extension, const char *suffix)
+{
+	char	   *name = psprintf("%s%s%s", column, extension, suffix);
+
+	return path_exists(folder, name) ? lappend(found, name) : found;
+}
+
+/* Names of existing files <column><extension> of one format. */
+static List *
+add_candidates(List *found, const StreamSpec *spec, const FormatRow *row)
+{
+	for (int i = 0; row->extensions[i] != NULL; i++)
+	{
+		found = add_candidate(found, &spec->folder, spec->column, row->extensions[i], "");
+		for (int j = 0; row->lines && compression_suffixes[j] != NULL; j++)
+			found = add_candidate(found, &spec->folder, spec->column,
+								  row->extensions[i], compression_suffixes[j]);
+	}
+	return found;
+}
+
+/*
+ * A declared format finds its own extensions first, so that it settles which
+ * of two files is meant; it may be what a foreign extension hides, too.
+ */
+static List *
+column_candidates(const StreamSpec *spec)
+{
+	const FormatRow *declared = declared_format(spec);
+	List	   *found = NIL;
+	int			nrows;
+	const FormatRow *rows = format_rows(&nrows);
+
+	if (declared != NULL)
+		found = add_candidates(found, spec, declared);
+	for (int i = 0; i < nrows && (declared == NULL || found == NIL); i++)
+		found = add_candidates(found, spec, &rows[i]);
+	return found;
+}
+
+static List *
+column_file(const StreamSpec *spec)
+{
+	List	   *found;
+
+	if (spec->column[0] == '\0' || strchr(spec->column, '/') != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column name \"%s\" cannot name a file", spec->column),
+				 errhint("Set option filename on the column.")));
+
+	found = column_candidates(spec);
+	if (found == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FILE),
+				 errmsg("no file found for column \"%s\"", spec->column),
+				 errdetail("Looked for \"%s\" with one of the extensions %s, also followed by .gz, .bgz, .zst or .lz4 where it is text.",
+						   spec->column, format_extensions()),
+				 errhint("Set option filename on the column.")));
+	if (list_length(found) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_FILE),
+				 errmsg("more than one file found for column \"%s\"", spec->column),
+				 errdetail("Both \"%s\" and \"%s\" exist.",
+						   (char *) linitial(found), (char *) lsecond(found)),
+				 errhint("Set option filename on the column.")));
+	return list_make1(make_file(spec, linitial(found)));
+}
+
+List *
+stream_files(const StreamSpec *spec)
+{
+	if (spec->program != NULL)
+		return program_file(spec);
+	if (spec->filename == NULL)
+		return column_file(spec);
+	if (path_names_many(spec->filename))
+		return matching_files(spec);
+	return named_file(spec);
+}

@@ -1,0 +1,90 @@
+# Memory is bounded: an input ten times as large needs no more of it.
+#
+# Peak resident memory is measured in a session of its own for each query;
+# what it grows by between a file and one of ten times its size must stay
+# under a bound that has nothing to do with either.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../perl";
+use OuterjoinTest;
+use Test::More;
+
+my $server = OuterjoinTest->new('memory', conf => "work_mem = '4MB'\nmax_parallel_workers_per_gather = 0\n");
+my $files = $server->files;
+my $bound = 12 * 1024;	# kB
+
+for my $size ([ small => 100_000 ], [ large => 1_000_000 ])
+{
+	my ($name, $rows) = @$size;
+	mkdir "$files/$name";
+	mkdir "$files/$name/part";
+	$server->query("COPY (SELECT i, 'value ' || md5(i::text) FROM generate_series(1, $rows) i) TO '$files/$name/a.csv' (FORMAT csv)");
+	$server->query("COPY (SELECT i * 2, i FROM generate_series(1, $rows) i) TO '$files/$name/b.csv' (FORMAT csv)");
+	$server->query("COPY (SELECT i * 7919 % 1000003, i FROM generate_series(1, $rows) i) TO '$files/$name/u.csv' (FORMAT csv)");
+	$server->query("COPY (SELECT i / 10000, i FROM generate_series(1, $rows) i) TO '$files/$name/d.csv' (FORMAT csv)");
+	$server->query("COPY (SELECT md5(i::text), i FROM generate_series(1, $rows) i ORDER BY md5(i::text) COLLATE \"C\") TO '$files/$name/t.csv' (FORMAT csv)");
+	$server->query("COPY (SELECT i, i FROM generate_series(1, $rows) i WHERE i % 4 = $_) TO '$files/$name/part/$_.csv' (FORMAT csv)") for 0 .. 3;
+	# a single quoted value, as long as a hundredth of the file
+	$server->query("COPY (SELECT i, i FROM generate_series(1, $rows) i) TO PROGRAM 'gzip -1 > $files/$name/g.csv.gz' (FORMAT csv)");
+	$server->query(qq{
+		CREATE FOREIGN TABLE ${name}_merge (id int OPTIONS (key 'true'), a text, b int) SERVER files OPTIONS (directory '$name');
+		CREATE FOREIGN TABLE ${name}_sort (id int OPTIONS (key 'true'), u int OPTIONS (sorted 'false')) SERVER files OPTIONS (directory '$name');
+		CREATE FOREIGN TABLE ${name}_first (id int OPTIONS (key 'true'), d int OPTIONS (duplicates 'first')) SERVER files OPTIONS (directory '$name');
+		CREATE FOREIGN TABLE ${name}_product (id int OPTIONS (key 'true'), d int) SERVER files OPTIONS (directory '$name', duplicates 'all');
+		CREATE FOREIGN TABLE ${name}_text (id text OPTIONS (key 'true') COLLATE "C", t int) SERVER files OPTIONS (directory '$name');
+		CREATE FOREIGN TABLE ${name}_segments (id int OPTIONS (key 'true'), p int OPTIONS (filename 'part/')) SERVER files OPTIONS (directory '$name');
+		CREATE FOREIGN TABLE ${name}_gzip (id int OPTIONS (key 'true'), g int) SERVER files OPTIONS (directory '$name');
+		CREATE FOREIGN TABLE ${name}_program (id int OPTIONS (key 'true'), g int OPTIONS (program 'seq 1 $rows | sed "s/\$/,1/"')) SERVER files;
+	});
+}
+
+sub growth
+{
+	my ($sql) = @_;
+	my $s = $server->session;
+	# what any query needs
+	$s->say('SELECT count(*), sum(length(i::text)) FROM generate_series(1, 1000) i');
+	my $before = $s->peak_memory;
+	my $out = $s->say($sql);
+	BAIL_OUT($out) if $out =~ /ERROR/;
+	my $after = $s->peak_memory;
+	$s->close;
+	return $after - $before;
+}
+
+for my $case (
+	[ merge => 'SELECT count(*), count(a), sum(b), max(a) FROM %s' ],
+	[ merge => 'SELECT count(*) FROM %s WHERE a IS NULL' ],
+	[ sort => 'SELECT count(*), sum(u) FROM %s' ],
+	[ first => 'SELECT count(*), sum(d) FROM %s' ],
+	[ product => 'SELECT count(*), sum(d) FROM %s' ],
+	[ text => 'SELECT count(*), sum(t) FROM %s' ],
+	[ segments => 'SELECT count(*), sum(p) FROM %s' ],
+	[ gzip => 'SELECT count(*), sum(g) FROM %s' ],
+	[ program => 'SELECT count(*), sum(g) FROM %s' ],
+	[ merge => 'SELECT count(*) FROM generate_series(1, 20) r, LATERAL (SELECT count(*) FROM %s WHERE id > r * 1000 AND id < r * 1000 + 10000) l' ])
+{
+	my ($table, $sql) = @$case;
+	my $small = growth(sprintf $sql, "small_$table");
+	my $large = growth(sprintf $sql, "large_$table");
+	cmp_ok($large - $small, '<', $bound, "$table: ten times the rows, $small kB then $large kB: " . sprintf($sql, $table));
+	cmp_ok($large, '<', 32 * 1024, "$table: less than 32 MB in all") if $table eq 'merge';
+}
+
+# A hundred streams.
+mkdir "$files/hundred";
+$server->query(qq{DO \$\$ BEGIN FOR n IN 1 .. 100 LOOP
+	EXECUTE format('COPY (SELECT i, i %% 1000 FROM generate_series(1, 20000) i WHERE (i * 7 + %s) %% 2 = 0) TO ''$files/hundred/c%s.csv'' (FORMAT csv)', n, n);
+END LOOP; END \$\$});
+$server->query("CREATE FOREIGN TABLE hundred (id int OPTIONS (key 'true'), " . join(', ', map { "c$_ int" } 1 .. 100) . ") SERVER files OPTIONS (directory 'hundred')");
+my $grown = growth('SELECT count(*), ' . join(' + ', map { "sum(c$_)" } 1 .. 100) . ' FROM hundred');
+cmp_ok($grown, '<', 128 * 1024, "100 streams: $grown kB");
+
+# One value that is nearly as large as its file costs what it is, not more.
+$server->write_file('huge.csv', "1,a\n2,\"" . ('x' x 20_000_000) . "\"\n3,c\n");
+$server->query("CREATE FOREIGN TABLE huge (id int OPTIONS (key 'true'), v text OPTIONS (filename 'huge.csv')) SERVER files");
+$grown = growth('SELECT sum(length(v)) FROM huge');
+cmp_ok($grown, '<', 100 * 1024, "a value of 20 MB: $grown kB");
+$server->stop;
+done_testing();
