@@ -39,6 +39,31 @@
 #define compat_create_foreignscan_path create_foreignscan_path
 #endif
 
+/* 16 dropped the relations that outer joins may null: expressions carry them. */
+#if PG_VERSION_NUM >= 160000
+#define compat_build_expression_pathkey(root, expr, operator, rel) \
+	build_expression_pathkey(root, expr, operator, (rel)->relids, false)
+#else
+#define compat_build_expression_pathkey(root, expr, operator, rel) \
+	build_expression_pathkey(root, expr, NULL, operator, (rel)->relids, false)
+#endif
+
+/* 18 says a sort's direction by a comparison, no longer by a btree strategy. */
+#if PG_VERSION_NUM >= 180000
+#define compat_pathkey_direction(pathkey) ((int) (pathkey)->pk_cmptype)
+#else
+#define compat_pathkey_direction(pathkey) ((pathkey)->pk_strategy)
+#endif
+
+/* 18 took ExplainState, and the functions that write properties, out of explain.h. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_EXPLAIN_FORMAT_HEADER "commands/explain_format.h"
+#define COMPAT_EXPLAIN_STATE_HEADER "commands/explain_state.h"
+#else
+#define COMPAT_EXPLAIN_FORMAT_HEADER "commands/explain.h"
+#define COMPAT_EXPLAIN_STATE_HEADER "commands/explain.h"
+#endif
+
 /*
  * 18 added virtual generated columns.  No column of an earlier server is one,
  * so that the test may stay in the code.

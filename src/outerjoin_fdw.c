@@ -49,6 +49,8 @@ _PG_init(void)
 	MarkGUCPrefixReserved("outerjoin_fdw");
 }
 
+PGDLLEXPORT Datum outerjoin_fdw_handler(PG_FUNCTION_ARGS);
+
 PG_FUNCTION_INFO_V1(outerjoin_fdw_handler);
 
 Datum

@@ -42,7 +42,7 @@ typedef struct ByteMasks
 } ByteMasks;
 
 /* Bit i: is the number of bits at or below i odd? */
-static inline pg_attribute_always_inline uint64
+static pg_attribute_always_inline uint64
 prefix_xor(uint64 x)
 {
 	x ^= x << 1;
@@ -55,7 +55,7 @@ prefix_xor(uint64 x)
 }
 
 /* Carriage returns that a newline follows; p[64] is readable. */
-static inline pg_attribute_always_inline uint64
+static pg_attribute_always_inline uint64
 stray_paired(const ByteMasks *m, const char *p)
 {
 	uint64		followed = m->newline >> 1;
@@ -118,7 +118,7 @@ classify_portable(const CsvScan *scan, const char *p, ByteMasks *m)
 
 #ifdef SCAN_X86
 
-static inline pg_attribute_always_inline void
+static pg_attribute_always_inline void
 classify_sse2(const CsvScan *scan, const char *p, ByteMasks *m)
 {
 	const __m128i delimiter = _mm_set1_epi8(scan->delimiter);
@@ -252,7 +252,7 @@ typedef struct TakeState
 } TakeState;
 
 /* Does a row end at this newline mark, with "cr" bytes of a line end before it? */
-static inline pg_attribute_always_inline bool
+static pg_attribute_always_inline bool
 ends_row(const CsvScan *scan, const char *base, uint32 start, uint32 mark, bool crlf)
 {
 	return base[mark] == scan->newline &&
@@ -262,7 +262,7 @@ ends_row(const CsvScan *scan, const char *base, uint32 start, uint32 mark, bool 
 /*
  * The common shape: two fields, the first one wanted, and perhaps the second.
  */
-static inline pg_attribute_always_inline void
+static pg_attribute_always_inline void
 take_pairs(const CsvScan *scan, const CsvFields *fields, TakeState *state, bool both, bool crlf)
 {
 	const char *base = state->base;

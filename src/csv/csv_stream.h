@@ -10,7 +10,7 @@
 
 #include "column/column_stream.h"
 
-extern const ColumnFormat csv_format;	/* "csv" */
-extern const ColumnFormat text_format;	/* "text" */
+extern const ColumnFormat csv_column_format;	/* "csv" */
+extern const ColumnFormat text_column_format;	/* "text" */
 
 #endif							/* OUTERJOIN_CSV_STREAM_H */

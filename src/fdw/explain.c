@@ -10,7 +10,9 @@
 #include "compat.h"
 
 #include COMPAT_EXPLAIN_FORMAT_HEADER
+#include COMPAT_EXPLAIN_STATE_HEADER
 #include "nodes/plannodes.h"
+#include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
 #include "fdw/fdw.h"
@@ -38,7 +40,7 @@ role_name(StreamRole role)
 
 /* "(id >= 2) AND (id <= 4)" */
 static char *
-explain_range(ForeignScanState *node, ScanState *state, ExplainState *es)
+explain_range(ForeignScanState *node, OuterScanState *state, ExplainState *es)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 
@@ -137,7 +139,7 @@ explain_stream_group(const StreamSpec *spec, StreamRole role, List *files,
 void
 outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
-	ScanState  *state = node->fdw_state;
+	OuterScanState *state = node->fdw_state;
 	const TableSpec *table = state->table;
 
 	if (state->nconditions > 0)

@@ -9,7 +9,6 @@
 #ifndef OUTERJOIN_FDW_H
 #define OUTERJOIN_FDW_H
 
-#include "commands/explain.h"
 #include "foreign/fdwapi.h"
 #include "nodes/pathnodes.h"
 
@@ -32,7 +31,7 @@ extern void outerjoinReScanForeignScan(ForeignScanState *node);
 extern void outerjoinEndForeignScan(ForeignScanState *node);
 
 /* explain.c */
-extern void outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es);
+extern void outerjoinExplainForeignScan(ForeignScanState *node, struct ExplainState *es);
 
 /* analyze.c */
 extern bool outerjoinAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *function,

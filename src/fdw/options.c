@@ -784,7 +784,7 @@ static void
 program_options_resolve(StreamSpec *stream)
 {
 	if (stream->format == NULL)
-		stream->format = "csv";
+		stream->format = stream_program_format();
 	if (!option_suits_format(OPTION_DELIMITER, stream->format))
 		report_program_format(stream->format);
 	if (stream->compression == COMPRESSION_BY_NAME)

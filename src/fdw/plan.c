@@ -33,7 +33,7 @@
 #include "stream/stream.h"
 
 /* What GetForeignRelSize finds out, for the callbacks after it. */
-typedef struct PlanState
+typedef struct OuterPlanState
 {
 	TableSpec  *table;
 	Bitmapset  *needed;			/* attribute numbers of the columns asked for */
@@ -42,7 +42,7 @@ typedef struct PlanState
 	double		fraction;		/* of the rows that lie in the range */
 	double		bytes;
 	bool		can_seek;		/* all streams can start at a key */
-} PlanState;
+} OuterPlanState;
 
 /* Shares of the server's cost units, measured against its own scans. */
 #define STREAM_ROW_COST		(0.5 * cpu_operator_cost)
@@ -78,7 +78,7 @@ plan_needed_columns(RelOptInfo *rel, const TableSpec *table)
 
 /* The range as far as it is known when planning: constants only. */
 static double
-plan_range_fraction(PlannerInfo *root, const PlanState *state, const StreamFacts *facts)
+plan_range_fraction(PlannerInfo *root, const OuterPlanState *state, const StreamFacts *facts)
 {
 	KeyCondition *conditions = palloc0(sizeof(KeyCondition) *
 									   Max(list_length(state->key_clauses), 1));
@@ -112,7 +112,7 @@ plan_range_fraction(PlannerInfo *root, const PlanState *state, const StreamFacts
 
 /* The restriction clauses that the key range does not stand for. */
 static List *
-plan_other_clauses(RelOptInfo *rel, const PlanState *state)
+plan_other_clauses(RelOptInfo *rel, const OuterPlanState *state)
 {
 	List	   *others = NIL;
 	ListCell   *cell;
@@ -132,7 +132,7 @@ plan_other_clauses(RelOptInfo *rel, const PlanState *state)
 
 /* Rows of the table: ANALYZE's density where it has been run, else the streams'. */
 static double
-plan_table_rows(RelOptInfo *rel, const PlanState *state, const StreamFacts *facts)
+plan_table_rows(RelOptInfo *rel, const OuterPlanState *state, const StreamFacts *facts)
 {
 	double		pages = ceil(state->bytes / BLCKSZ);
 
@@ -144,7 +144,7 @@ plan_table_rows(RelOptInfo *rel, const PlanState *state, const StreamFacts *fact
 void
 outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
-	PlanState  *state = palloc0(sizeof(PlanState));
+	OuterPlanState *state = palloc0(sizeof(OuterPlanState));
 	StreamFacts *facts;
 	double		selectivity;
 
@@ -207,7 +207,7 @@ plan_wanted_pathkey(PlannerInfo *root, PathKey *ours, int place)
  * the key columns for which equivalence classes exist.
  */
 static List *
-plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const PlanState *state)
+plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
 {
 	const TableSpec *table = state->table;
 	List	   *pathkeys = NIL;
@@ -234,7 +234,7 @@ plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const PlanState *state)
 void
 outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
-	PlanState  *state = rel->fdw_private;
+	OuterPlanState *state = rel->fdw_private;
 	double		read = state->can_seek ? state->fraction : 1;
 	double		fields = 0;
 	Cost		startup;
@@ -264,7 +264,7 @@ ForeignScan *
 outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPath *path,
 						List *tlist, List *clauses, Plan *outer_plan)
 {
-	PlanState  *state = rel->fdw_private;
+	OuterPlanState *state = rel->fdw_private;
 	List	   *checked = NIL;	/* clauses that the executor evaluates */
 	List	   *ranged = NIL;	/* clauses that the range stands for */
 	List	   *values = NIL;

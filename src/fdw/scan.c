@@ -27,7 +27,7 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	EState	   *estate = node->ss.ps.state;
-	ScanState  *state = palloc0(sizeof(ScanState));
+	OuterScanState *state = palloc0(sizeof(OuterScanState));
 	MemoryContext context;
 	MemoryContext old;
 	ListCell   *cell;
@@ -53,7 +53,7 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 
 /* Evaluate the range's values and start on it. */
 static void
-scan_start(ForeignScanState *node, ScanState *state)
+scan_start(ForeignScanState *node, OuterScanState *state)
 {
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	MemoryContext old;
@@ -80,7 +80,7 @@ scan_start(ForeignScanState *node, ScanState *state)
 TupleTableSlot *
 outerjoinIterateForeignScan(ForeignScanState *node)
 {
-	ScanState  *state = node->fdw_state;
+	OuterScanState *state = node->fdw_state;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
 	ExecClearTuple(slot);
@@ -99,7 +99,7 @@ outerjoinIterateForeignScan(ForeignScanState *node)
 void
 outerjoinReScanForeignScan(ForeignScanState *node)
 {
-	ScanState  *state = node->fdw_state;
+	OuterScanState *state = node->fdw_state;
 
 	state->started = false;
 }
@@ -107,7 +107,7 @@ outerjoinReScanForeignScan(ForeignScanState *node)
 void
 outerjoinEndForeignScan(ForeignScanState *node)
 {
-	ScanState  *state = node->fdw_state;
+	OuterScanState *state = node->fdw_state;
 
 	if (state && state->scan)
 		table_scan_close(state->scan);

@@ -13,7 +13,7 @@
 #include "fdw/prune.h"
 #include "fdw/table_scan.h"
 
-typedef struct ScanState
+typedef struct OuterScanState
 {
 	TableSpec  *table;
 	Bitmapset  *needed;
@@ -24,6 +24,6 @@ typedef struct ScanState
 	KeyRange	range;
 	MemoryContext range_context;	/* range and its values; reset by a rescan */
 	bool		started;		/* the range has been evaluated */
-} ScanState;
+} OuterScanState;
 
 #endif							/* OUTERJOIN_SCAN_H */

@@ -16,6 +16,7 @@
 
 #include "fdw/fdw.h"
 #include "fdw/table_scan.h"
+#include "stream/stream.h"
 
 /* Batches of this many rows keep what a window touches in the caches ... */
 #define BATCH_ROWS			4096

@@ -5,7 +5,8 @@
  *
  * The kernel is told which blocks come next, so that many files on a slow
  * disk are read side by side while one is being parsed.  Each block is asked
- * for once.
+ * for once, and none after a seek until a second read shows that reading goes
+ * on there: a search jumps about.
  *
  * Invariant: what lies in [position, advised) has been asked for, unless
  * advised < position.
@@ -24,6 +25,7 @@ typedef struct FileSource
 	int64		block_bytes;
 	int64		position;
 	int64		advised;		/* end of what was asked for */
+	bool		sought;			/* the next read may be the only one there */
 } FileSource;
 
 /* Ask for whole blocks up to "ahead" bytes beyond "end". */
@@ -56,7 +58,9 @@ file_source_read(ByteSource *base, char *buffer, size_t capacity)
 	capacity = Min(capacity, (size_t) left);
 
 	/* before the read itself, which may wait for the disk */
-	file_source_read_ahead(source, source->position + (int64) capacity);
+	if (!source->sought)
+		file_source_read_ahead(source, source->position + (int64) capacity);
+	source->sought = false;
 	got = source_file_read(source->file, source->position, buffer, capacity);
 	source->position += got;
 	base->blocks_read++;
@@ -71,6 +75,7 @@ file_source_seek(ByteSource *base, int64 offset)
 	Assert(offset >= 0);
 	source->position = offset;
 	source->advised = offset;
+	source->sought = offset > 0;
 }
 
 static void

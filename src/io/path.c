@@ -338,7 +338,7 @@ folder_open(const Folder *folder, const char *name, Root *root)
 
 /* ------------------------------------------------------------- files */
 
-/* What path_open and path_try_open have in common: -1 with errno if opening failed. */
+/* What path_open_file and path_try_open have in common: -1 with errno if opening failed. */
 static int
 file_open_beneath(const Folder *folder, const char *name)
 {
@@ -375,7 +375,7 @@ file_open_beneath(const Folder *folder, const char *name)
 }
 
 int
-path_open(const Folder *folder, const char *name, bool missing_ok)
+path_open_file(const Folder *folder, const char *name, bool missing_ok)
 {
 	int			fd = file_open_beneath(folder, name);
 

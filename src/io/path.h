@@ -49,7 +49,7 @@ extern const char *path_last_component(const char *name);
  * the descriptor (AcquireExternalFD) before calling.
  * With missing_ok a file that does not exist gives -1.
  */
-extern int	path_open(const Folder *folder, const char *name, bool missing_ok);
+extern int	path_open_file(const Folder *folder, const char *name, bool missing_ok);
 
 /*
  * The same, but where the process or the system is out of descriptors it

@@ -33,7 +33,7 @@ typedef struct FileIdentity
 
 typedef struct SourceFile SourceFile;
 
-/* Opens now (see path_open); "name" is copied and shown in errors as it is. */
+/* Opens now (see path_open_file); "name" is copied and shown in errors as it is. */
 extern SourceFile *source_file_open(const Folder *folder, const char *name);
 
 /*

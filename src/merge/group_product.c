@@ -10,6 +10,9 @@
  * chunks at hand, and when it has turned over, the next combination of chunks
  * is read.
  *
+ * A row's key is spelled as the first side's row spells it, so that side stores
+ * its keys as well, unless they are exact.
+ *
  * While the product lasts the inputs stand behind the group with nothing of
  * the rows there decoded, which is why their vectors are free to use.
  *
@@ -35,7 +38,8 @@ typedef struct ProductSide
 	int			chunk_rows;
 	int			position;		/* of the first row at hand */
 	int			index;			/* odometer, within the rows at hand */
-	Tuplestorestate *store;		/* NULL where no value is wanted */
+	int			nkeys;			/* key columns stored behind the wanted fields */
+	Tuplestorestate *store;		/* NULL where there is nothing to keep */
 	TupleDesc	desc;
 	TupleTableSlot *slot;
 	MemoryContext chunk_context;
@@ -45,8 +49,9 @@ struct GroupProduct
 {
 	const Key  *key;
 	MemoryContext context;
-	int64		image;			/* the group's key, in the first input's spelling */
+	int64		image;			/* the group's key, as its first row has it */
 	Datum	   *values;
+	Datum	  **keys;			/* [key column][row at hand] of a first side with nkeys */
 	int			nsides;
 	ProductSide *sides;
 	bool		turned;			/* the chunks at hand have been handed out */
@@ -82,7 +87,7 @@ product_has(const GroupProduct *product, const ColumnBatch *batch, int row)
 
 /* Store rows [from, to) of the input's batch; decoding them into its vectors. */
 static void
-product_store(ProductSide *side, MergeInput *input, int from, int to)
+product_store(const GroupProduct *product, ProductSide *side, MergeInput *input, int from, int to)
 {
 	Datum	   *values;
 	bool	   *isnull;
@@ -93,8 +98,8 @@ product_store(ProductSide *side, MergeInput *input, int from, int to)
 	input->decoded = from;
 	input->to = to;
 	merge_input_decode(input);
-	values = palloc(sizeof(Datum) * input->nvectors);
-	isnull = palloc(sizeof(bool) * input->nvectors);
+	values = palloc(sizeof(Datum) * side->desc->natts);
+	isnull = palloc0(sizeof(bool) * side->desc->natts);
 	for (int r = from; r < to; r++)
 	{
 		for (int v = 0; v < input->nvectors; v++)
@@ -102,23 +107,32 @@ product_store(ProductSide *side, MergeInput *input, int from, int to)
 			values[v] = input->vectors[v].values[r];
 			isnull[v] = input->vectors[v].isnull[r];
 		}
+		for (int k = 0; k < side->nkeys; k++)
+			values[input->nvectors + k] = key_datum(product->key, &input->stream->batch, r, k);
 		tuplestore_putvalues(side->store, side->desc, values, isnull);
 	}
 	pfree(values);
 	pfree(isnull);
 }
 
+/* The wanted fields, then the key columns. */
 static TupleDesc
-product_descriptor(const MergeInput *input)
+product_descriptor(const GroupProduct *product, const ProductSide *side, const MergeInput *input)
 {
 	const StreamSpec *spec = input->stream->spec;
-	TupleDesc	desc = CreateTemplateTupleDesc(input->nvectors);
+	TupleDesc	desc = CreateTemplateTupleDesc(input->nvectors + side->nkeys);
 
 	for (int v = 0; v < input->nvectors; v++)
 	{
 		const FieldSpec *field = &spec->fields[input->vectors[v].field];
 
 		TupleDescInitEntry(desc, v + 1, NULL, field->type, field->typmod, 0);
+	}
+	for (int k = 0; k < side->nkeys; k++)
+	{
+		const KeyColumn *column = &product->key->columns[k];
+
+		TupleDescInitEntry(desc, input->nvectors + k + 1, NULL, column->type, column->typmod, 0);
 	}
 	return desc;
 }
@@ -132,9 +146,16 @@ product_collect(GroupProduct *product, OuterMerge *merge, ProductSide *side,
 	int			to = input->end;
 
 	side->stored = true;
-	if (input->nvectors > 0)
+	if (side == product->sides && !product->key->exact)
 	{
-		side->desc = product_descriptor(input);
+		side->nkeys = product->key->ncolumns;
+		product->keys = palloc(sizeof(Datum *) * side->nkeys);
+		for (int k = 0; k < side->nkeys; k++)
+			product->keys[k] = palloc(sizeof(Datum) * merge->batch_rows);
+	}
+	if (input->nvectors + side->nkeys > 0)
+	{
+		side->desc = product_descriptor(product, side, input);
 		side->slot = MakeSingleTupleTableSlot(side->desc, &TTSOpsMinimalTuple);
 		side->store = tuplestore_begin_heap(false, false, memory_kb);
 		side->chunk_context = AllocSetContextCreate(product->context,
@@ -143,7 +164,7 @@ product_collect(GroupProduct *product, OuterMerge *merge, ProductSide *side,
 	}
 	for (;;)
 	{
-		product_store(side, input, from, to);
+		product_store(product, side, input, from, to);
 		input->from = to;
 		if (to < input->end || !merge_input_load(merge, input))
 			break;
@@ -158,7 +179,7 @@ product_collect(GroupProduct *product, OuterMerge *merge, ProductSide *side,
 
 /* Read the side's rows from side->chunk on; going on from the last chunk, or from the top. */
 static void
-product_load_chunk(ProductSide *side, OuterMerge *merge)
+product_load_chunk(GroupProduct *product, ProductSide *side, OuterMerge *merge)
 {
 	MergeInput *input = &merge->inputs[side->input];
 
@@ -178,11 +199,11 @@ product_load_chunk(ProductSide *side, OuterMerge *merge)
 		if (!tuplestore_gettupleslot(side->store, true, false, side->slot))
 			elog(ERROR, "group of equal keys ends early");
 		slot_getallattrs(side->slot);
-		for (int v = 0; v < input->nvectors; v++)
+		for (int a = 0; a < side->desc->natts; a++)
 		{
-			Form_pg_attribute attribute = TupleDescAttr(side->desc, v);
-			bool		isnull = side->slot->tts_isnull[v];
-			Datum		value = side->slot->tts_values[v];
+			Form_pg_attribute attribute = TupleDescAttr(side->desc, a);
+			bool		isnull = side->slot->tts_isnull[a];
+			Datum		value = side->slot->tts_values[a];
 
 			if (!isnull && !attribute->attbyval)
 			{
@@ -191,8 +212,13 @@ product_load_chunk(ProductSide *side, OuterMerge *merge)
 				value = datumCopy(value, false, attribute->attlen);
 				MemoryContextSwitchTo(old);
 			}
-			input->vectors[v].values[r] = value;
-			input->vectors[v].isnull[r] = isnull;
+			if (a >= input->nvectors)
+				product->keys[a - input->nvectors][r] = value;
+			else
+			{
+				input->vectors[a].values[r] = value;
+				input->vectors[a].isnull[r] = isnull;
+			}
 		}
 	}
 }
@@ -241,7 +267,7 @@ group_product_create(OuterMerge *merge, const GroupCursor *group)
 			input->to = group->first[s] + group->count[s];
 			merge_input_decode(input);
 		}
-		product_load_chunk(side, merge);
+		product_load_chunk(product, side, merge);
 	}
 	/* the inputs that have no part in the group stay where they are */
 	for (int a = 0; a < merge->nactive; a++)
@@ -273,7 +299,7 @@ product_next_chunks(GroupProduct *product, OuterMerge *merge)
 		else if (again)
 			side->chunk = 0;
 		if (more || again)
-			product_load_chunk(side, merge);
+			product_load_chunk(product, side, merge);
 		if (more)
 			return true;
 	}
@@ -287,21 +313,20 @@ bool
 group_product_next(GroupProduct *product, OuterMerge *merge)
 {
 	MergeWindow *window = &merge->window;
-	size_t		bytes = sizeof(BatchRow) * merge->capacity;
 	int			count = 0;
 
 	CHECK_FOR_INTERRUPTS();
 	if (product->turned && !product_next_chunks(product, merge))
 		return false;
 	product->turned = false;
-	for (int i = 0; i < merge->ninputs; i++)
-		memset(window->position[i], 0xff, bytes);
-
 	/* the next chunks are read by the next call: the window refers to these */
 	while (!product->turned && count < merge->capacity)
 	{
 		int			s;
 
+		if (count % ABSENT_SLOTS == 0)
+			for (int i = 0; i < merge->ninputs; i++)
+				merge_absent_slots(merge, i, count);
 		for (s = 0; s < product->nsides; s++)
 		{
 			ProductSide *side = &product->sides[s];
@@ -325,10 +350,18 @@ group_product_next(GroupProduct *product, OuterMerge *merge)
 	return true;
 }
 
+/* A key column's value in row "row" of the window. */
 Datum
-group_product_key(GroupProduct *product, int column)
+group_product_key(const GroupProduct *product, const OuterMerge *merge, int row, int column)
 {
-	return product->values[column];
+	const ProductSide *side = &product->sides[0];
+	int			position = merge->window.position[side->input][row];
+
+	if (product->key->exact)
+		return product->values[0];
+	if (side->stored)
+		return product->keys[column][position];
+	return key_datum(product->key, &merge->inputs[side->input].stream->batch, position, column);
 }
 
 void

@@ -61,8 +61,6 @@ merge_window_is_dense(OuterMerge *merge, int64 low, int64 high)
 	uint64		span = (uint64) high - (uint64) low;
 	uint64		rows = 0;
 
-	if (span < (uint64) merge->capacity && merge->nactive == 1)
-		return true;
 	for (int a = 0; a < merge->nactive; a++)
 	{
 		MergeInput *input = &merge->inputs[merge->active[a]];

@@ -80,12 +80,25 @@ merge_tree_winner(const OuterMerge *merge)
 /* group_product.c: groups of equal keys that reach past a batch */
 extern GroupProduct *group_product_create(OuterMerge *merge, const GroupCursor *group);
 extern bool group_product_next(GroupProduct *product, OuterMerge *merge);
-extern Datum group_product_key(GroupProduct *product, int column);
+extern Datum group_product_key(const GroupProduct *product, const OuterMerge *merge, int row, int column);
 extern void group_product_free(GroupProduct *product);
 
 /* outer_merge.c */
 extern void merge_input_decode(MergeInput *input);
 extern bool merge_input_load(OuterMerge *merge, MergeInput *input);
+
+/*
+ * Positions are set to -1 ahead of the rows that are written, some slots at a
+ * time: a window of few rows must not pay for all its capacity.
+ */
+#define ABSENT_SLOTS 64
+
+static inline void
+merge_absent_slots(OuterMerge *merge, int input, int slot)
+{
+	memset(merge->window.position[input] + slot, 0xff,
+		   sizeof(BatchRow) * Min(ABSENT_SLOTS, merge->capacity - slot));
+}
 
 static inline Datum
 merge_exact_key(const OuterMerge *merge, int64 image)

@@ -89,6 +89,9 @@ repeats_emit(OuterMerge *merge, GroupCursor *group, int count)
 	{
 		int			s;
 
+		if (count % ABSENT_SLOTS == 0)
+			for (int i = 0; i < merge->ninputs; i++)
+				merge_absent_slots(merge, i, count);
 		for (s = 0; s < group->nsides; s++)
 			merge->window.position[group->input[s]][count] =
 				(BatchRow) (group->first[s] + group->index[s]);
@@ -171,11 +174,8 @@ repeats_fill(OuterMerge *merge)
 void
 merge_repeats_window(OuterMerge *merge)
 {
-	size_t		bytes = sizeof(BatchRow) * merge->capacity;
 	int			count;
 
-	for (int i = 0; i < merge->ninputs; i++)
-		memset(merge->window.position[i], 0xff, bytes);
 	merge->window.slot = NULL;
 	if (merge->cursor.active)
 		count = repeats_emit(merge, &merge->cursor, 0);

@@ -94,6 +94,9 @@ sparse_tree_run(OuterMerge *merge, int limit_input)
 		const ColumnBatch *batch = &merge->inputs[first].stream->batch;
 		int			winner = first;
 
+		if (count % ABSENT_SLOTS == 0)
+			for (int a = 0; a < merge->nactive; a++)
+				merge_absent_slots(merge, merge->active[a], count);
 		if (key->exact)
 			merge->keys[count] = merge_exact_key(merge, batch->image[first_row]);
 		else
@@ -122,10 +125,6 @@ sparse_tree_run(OuterMerge *merge, int limit_input)
 void
 merge_sparse_tree(OuterMerge *merge, int limit_input)
 {
-	size_t		bytes = sizeof(BatchRow) * merge->capacity;
-
-	for (int a = 0; a < merge->nactive; a++)
-		memset(merge->window.position[merge->active[a]], 0xff, bytes);
 	merge_tree_build(merge);
 	sparse_tree_run(merge, limit_input);
 	sparse_ended(merge, merge->window.nrows);
@@ -140,9 +139,6 @@ merge_sparse_exact(OuterMerge *merge, int64 high)
 
 	switch (merge->nactive)
 	{
-		case 1:
-			count = sparse_linear(merge, 1, high);
-			break;
 		case 2:
 			count = sparse_linear(merge, 2, high);
 			break;

@@ -415,7 +415,7 @@ outer_merge_key(OuterMerge *merge, int row, int column)
 	int			owner;
 
 	if (merge->product)
-		return group_product_key(merge->product, column);
+		return group_product_key(merge->product, merge, row, column);
 	if (merge->key->exact)
 		return merge->keys[slot];
 	owner = merge->owner[slot];

@@ -15,8 +15,8 @@
 #include "stream/formats.h"
 
 static const FormatRow formats[] = {
-	{&csv_format, true, true, {".csv"}},
-	{&text_format, true, false, {".tsv", ".tab", ".txt"}},
+	{&csv_column_format, true, true, {".csv"}},
+	{&text_column_format, true, false, {".tsv", ".tab", ".txt"}},
 };
 
 #define NFORMATS	((int) lengthof(formats))
@@ -106,6 +106,12 @@ stream_format_names(void)
 	for (int i = 0; i < NFORMATS; i++)
 		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", formats[i].format->name);
 	return text.data;
+}
+
+const char *
+stream_program_format(void)
+{
+	return csv_column_format.name;
 }
 
 const ColumnFormat *

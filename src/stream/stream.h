@@ -33,6 +33,8 @@ extern void stream_facts(const StreamSpec *spec, const Key *key, StreamFacts *fa
 extern bool stream_format_known(const char *name, bool *is_text, bool *is_csv);
 /* "csv, text", for hints */
 extern const char *stream_format_names(void);
+/* The format of a program's output where none is declared: it has no extension to say so. */
+extern const char *stream_program_format(void);
 /* Format (NULL if unknown) and compression that a file's name says. */
 extern const struct ColumnFormat *stream_format_from_path(const char *path, bool *is_csv,
 														  Compression *compression);

@@ -69,7 +69,7 @@ program_file(const StreamSpec *spec)
 	SegmentFile *file = palloc0(sizeof(SegmentFile));
 
 	if (row == NULL)
-		row = format_by_name("csv");
+		row = format_by_name(stream_program_format());
 	if (!row->lines)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

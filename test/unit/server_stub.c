@@ -19,8 +19,8 @@
  * What it has: memory contexts (every chunk is a malloc of its own, so that
  * a sanitizer sees overruns; reset and delete callbacks run), ereport with
  * PG_TRY, error context callbacks, interrupts, dynahash, the common half of
- * List, external descriptors and pipes, encodings of libpgcommon plus the
- * conversion between LATIN1 and UTF8.
+ * List, external descriptors and pipes, tuplestores that stay in memory,
+ * encodings of libpgcommon plus the conversion between LATIN1 and UTF8.
  *
  * What it has not: catalogs.  Functions that would need them are defined
  * weakly and raise an error "not in this test: <name>"; a test that needs
@@ -35,7 +35,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "access/tupdesc.h"
 #include "catalog/namespace.h"
+#include "executor/tuptable.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -43,9 +45,13 @@
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/sortsupport.h"
+#include "utils/tuplestore.h"
+#include "utils/typcache.h"
 
 #include "server_stub.h"
 
@@ -1244,3 +1250,197 @@ STUB_MISSING(Datum, OidInputFunctionCall, (Oid functionId, char *str, Oid typiop
 STUB_MISSING(char *, OutputFunctionCall, (FmgrInfo *flinfo, Datum val))
 STUB_MISSING(char *, OidOutputFunctionCall, (Oid functionId, Datum val))
 STUB_MISSING(char *, format_type_be, (Oid type_oid))
+
+/* what a key made from the catalogs would ask for */
+extern void PrepareSortSupportFromOrderingOp(Oid orderingOp, SortSupport ssup);
+extern bool get_collation_isdeterministic(Oid colloid);
+
+STUB_MISSING(void, PrepareSortSupportFromOrderingOp, (Oid orderingOp, SortSupport ssup))
+STUB_MISSING(TypeCacheEntry *, lookup_type_cache, (Oid type_id, int flags))
+STUB_MISSING(Oid, getBaseType, (Oid typid))
+STUB_MISSING(bool, get_collation_isdeterministic, (Oid colloid))
+STUB_MISSING(int, ssup_datum_unsigned_cmp, (Datum x, Datum y, SortSupport ssup))
+STUB_MISSING(struct varlena *, pg_detoast_datum_packed, (struct varlena * datum))
+
+/* ------------------------------------------------------------ tuples */
+
+Datum
+datumCopy(Datum value, bool typByVal, int typLen)
+{
+	const char *bytes = DatumGetPointer(value);
+	size_t		size;
+
+	if (typByVal)
+		return value;
+	size = typLen == -1 ? VARSIZE_ANY(bytes) : typLen == -2 ? strlen(bytes) + 1 : (size_t) typLen;
+	return PointerGetDatum(memcpy(palloc(size), bytes, size));
+}
+
+TupleDesc
+CreateTemplateTupleDesc(int natts)
+{
+	TupleDesc	desc = palloc0(offsetof(struct TupleDescData, attrs) +
+							   natts * sizeof(FormData_pg_attribute));
+
+	desc->natts = natts;
+	desc->tdrefcount = -1;
+	return desc;
+}
+
+void
+TupleDescInitEntry(TupleDesc desc, AttrNumber attributeNumber, const char *attributeName,
+				   Oid oidtypeid, int32 typmod, int attdim)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, attributeNumber - 1);
+
+	(void) attributeName;
+	(void) attdim;
+	attribute->atttypid = oidtypeid;
+	attribute->atttypmod = typmod;
+	attribute->attnum = attributeNumber;
+	get_typlenbyval(oidtypeid, &attribute->attlen, &attribute->attbyval);
+}
+
+/* Only its address is looked at. */
+const TupleTableSlotOps TTSOpsMinimalTuple = {0};
+
+TupleTableSlot *
+MakeSingleTupleTableSlot(TupleDesc tupdesc, const TupleTableSlotOps *tts_ops)
+{
+	TupleTableSlot *slot = palloc0(sizeof(TupleTableSlot));
+
+	*((const TupleTableSlotOps **) &slot->tts_ops) = tts_ops;
+	slot->tts_tupleDescriptor = tupdesc;
+	slot->tts_flags = TTS_FLAG_EMPTY;
+	slot->tts_values = palloc0(sizeof(Datum) * Max(tupdesc->natts, 1));
+	slot->tts_isnull = palloc0(sizeof(bool) * Max(tupdesc->natts, 1));
+	slot->tts_mcxt = AllocSetContextCreateInternal(CurrentMemoryContext, "slot", 0, 0, 0);
+	return slot;
+}
+
+void
+ExecDropSingleTupleTableSlot(TupleTableSlot *slot)
+{
+	MemoryContextDelete(slot->tts_mcxt);
+	pfree(slot->tts_values);
+	pfree(slot->tts_isnull);
+	pfree(slot);
+}
+
+STUB_MISSING(void, slot_getsomeattrs_int, (TupleTableSlot *slot, int attnum))
+
+/* ------------------------------------------------------------ tuplestores */
+
+int			server_stub_tuplestores = 0;
+int			server_stub_spills = 0;
+
+typedef struct StubTuple
+{
+	Datum	   *values;
+	bool	   *isnull;
+} StubTuple;
+
+/*
+ * Keeps everything in memory, but notes when the server's would go to disk.
+ * What a slot holds is gone when the next tuple is read, as is the server's.
+ */
+struct Tuplestorestate
+{
+	MemoryContext context;
+	int64		bytes;
+	int64		allowed;
+	int64		ntuples;
+	int64		capacity;
+	StubTuple  *tuples;
+	int64		next;
+};
+
+Tuplestorestate *
+tuplestore_begin_heap(bool randomAccess, bool interXact, int maxKBytes)
+{
+	Tuplestorestate *state = palloc0(sizeof(Tuplestorestate));
+
+	(void) randomAccess;
+	(void) interXact;
+	state->context = AllocSetContextCreateInternal(CurrentMemoryContext, "tuplestore", 0, 0, 0);
+	state->allowed = maxKBytes * INT64CONST(1024);
+	state->capacity = 16;
+	state->tuples = MemoryContextAlloc(state->context, sizeof(StubTuple) * state->capacity);
+	server_stub_tuplestores++;
+	return state;
+}
+
+static void
+stub_tuple_copy(TupleDesc desc, const Datum *values, const bool *isnull, StubTuple *tuple, int64 *bytes)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		tuple->isnull[i] = isnull[i];
+		/* a server's null leaves no value behind */
+		tuple->values[i] = isnull[i] ? (Datum) 0 :
+			datumCopy(values[i], attribute->attbyval, attribute->attlen);
+		*bytes += attribute->attbyval || isnull[i] ? 8 : VARSIZE_ANY(DatumGetPointer(values[i]));
+	}
+}
+
+void
+tuplestore_putvalues(Tuplestorestate *state, TupleDesc tdesc, Datum *values, bool *isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+	bool		spilled = state->bytes > state->allowed;
+	StubTuple  *tuple;
+
+	if (state->ntuples == state->capacity)
+	{
+		state->capacity *= 2;
+		state->tuples = repalloc_huge(state->tuples, sizeof(StubTuple) * state->capacity);
+	}
+	tuple = &state->tuples[state->ntuples++];
+	tuple->values = palloc(sizeof(Datum) * Max(tdesc->natts, 1));
+	tuple->isnull = palloc(sizeof(bool) * Max(tdesc->natts, 1));
+	state->bytes += 32;
+	stub_tuple_copy(tdesc, values, isnull, tuple, &state->bytes);
+	if (!spilled && state->bytes > state->allowed)
+		server_stub_spills++;
+	MemoryContextSwitchTo(old);
+}
+
+bool
+tuplestore_gettupleslot(Tuplestorestate *state, bool forward, bool copy, TupleTableSlot *slot)
+{
+	MemoryContext old;
+	StubTuple	target = {slot->tts_values, slot->tts_isnull};
+	int64		bytes = 0;
+
+	(void) forward;
+	(void) copy;
+	MemoryContextReset(slot->tts_mcxt);
+	slot->tts_flags |= TTS_FLAG_EMPTY;
+	slot->tts_nvalid = 0;
+	if (state->next >= state->ntuples)
+		return false;
+	old = MemoryContextSwitchTo(slot->tts_mcxt);
+	stub_tuple_copy(slot->tts_tupleDescriptor, state->tuples[state->next].values,
+					state->tuples[state->next].isnull, &target, &bytes);
+	MemoryContextSwitchTo(old);
+	state->next++;
+	slot->tts_flags &= ~TTS_FLAG_EMPTY;
+	slot->tts_nvalid = slot->tts_tupleDescriptor->natts;
+	return true;
+}
+
+void
+tuplestore_rescan(Tuplestorestate *state)
+{
+	state->next = 0;
+}
+
+void
+tuplestore_end(Tuplestorestate *state)
+{
+	MemoryContextDelete(state->context);
+	pfree(state);
+	server_stub_tuplestores--;
+}

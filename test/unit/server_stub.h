@@ -45,6 +45,10 @@ extern int	server_stub_external_fds;
 extern size_t server_stub_allocated(void);
 extern int	server_stub_contexts(void);
 
+/* tuplestores alive, and how many have ever outgrown their memory */
+extern int	server_stub_tuplestores;
+extern int	server_stub_spills;
+
 /* Print messages below ERROR to stderr? false at first. */
 extern bool server_stub_verbose;
 

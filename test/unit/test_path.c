@@ -114,7 +114,7 @@ call_open(void *argument)
 {
 	Call	   *call = argument;
 
-	call->fd = path_open(&call->folder, call->name, call->missing_ok);
+	call->fd = path_open_file(&call->folder, call->name, call->missing_ok);
 }
 
 static void

@@ -418,8 +418,8 @@ memory_facts(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 	}
 }
 
-const ColumnFormat csv_format = {"csv", memory_open, memory_facts};
-const ColumnFormat text_format = {"text", memory_open, memory_facts};
+const ColumnFormat csv_column_format = {"csv", memory_open, memory_facts};
+const ColumnFormat text_column_format = {"text", memory_open, memory_facts};
 
 /* ------------------------------------------------------------ io, wire, catalogs */
 
@@ -1066,7 +1066,7 @@ check_straight_through(void *argument)
 	Round	   *round = argument;
 	ColumnStream *base;
 	ColumnStream *stream;
-	SegmentFile segment = {.name = "f1.csv", .format = &csv_format, .csv = true};
+	SegmentFile segment = {.name = "f1.csv", .format = &csv_column_format, .csv = true};
 
 	base = memory_open(&round->spec, &segment, round->key, round->wanted, &round->resources);
 	stream = order_check_open(base, DUPLICATES_ERROR, &round->resources, NULL);
@@ -1145,7 +1145,7 @@ test_files(void)
 
 	fill_file("length.txt.gz", 1, &one);
 	tap_ok(server_stub_try(find_them, &spec) && strcmp(first_found()->name, "length.txt.gz") == 0 &&
-		   first_found()->format == &text_format && first_found()->compression == COMPRESSION_GZIP &&
+		   first_found()->format == &text_column_format && first_found()->compression == COMPRESSION_GZIP &&
 		   !first_found()->csv, "found by the column's name");
 
 	fill_file("length.csv", 1, &one);

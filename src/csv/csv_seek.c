@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * csv_seek.c
+ *	  Finding a place in a text file by jumping about in it.
+ *
+ * A row can be found from any byte only where every line end is a row's end.
+ * That is promised (multiline 'false'), denied, or found out by looking
+ * through the file once: for quotes that hold a line end, or in the text
+ * format for a backslash before one, or a "\." that is not the file's end.
+ *
+ * In all encodings that the server reads, the bytes of line ends stand for
+ * nothing else.  Quotes and backslashes do in some; there nothing is found
+ * out.
+ *
+ * Refuses to know: keys and how they compare.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+#include "csv/csv_seek.h"
+
+#define LOOK_BYTES			(256 * 1024)
+#define LINE_BYTES			4096
+#define CLOSE_BYTES			(16 * 1024) /* near enough: read on from here */
+#define CACHE_ENTRIES		8192
+
+/* ------------------------------------------------------ looking through */
+
+/* What has been found out. All members are 8 bytes wide: no padding gets hashed. */
+typedef struct LinesTag
+{
+	FileIdentity identity;
+	uint64		grammar;
+} LinesTag;
+
+typedef struct LinesEntry
+{
+	LinesTag	tag;
+	bool		lines_are_rows;
+} LinesEntry;
+
+static HTAB *lines_cache = NULL;
+
+/* State of a look between two blocks. */
+typedef struct LineLook
+{
+	const CsvDialect *dialect;
+	bool		in_quote;
+	bool		escaped;		/* the last byte was an escape */
+} LineLook;
+
+static bool
+is_line_end(char c)
+{
+	return c == '\n' || c == '\r';
+}
+
+/* One block of a file in which a quote is its own escape; false at a line end within quotes. */
+static bool
+look_at_quotes(LineLook *look, const char *p, const char *end)
+{
+	const char	quote = look->dialect->quote;
+
+	while (p < end)
+	{
+		const char *next = memchr(p, quote, end - p);
+		size_t		length = (next ? next : end) - p;
+
+		if (look->in_quote &&
+			(memchr(p, '\n', length) != NULL || memchr(p, '\r', length) != NULL))
+			return false;
+		if (next == NULL)
+			break;
+		look->in_quote = !look->in_quote;
+		p = next + 1;
+	}
+	return true;
+}
+
+/* The same where an escape of its own exists. */
+static bool
+look_at_escapes(LineLook *look, const char *p, const char *end)
+{
+	const char	quote = look->dialect->quote;
+	const char	escape = look->dialect->escape;
+
+	if (!look->in_quote && memchr(p, quote, end - p) == NULL)
+		return true;
+	for (; p < end; p++)
+	{
+		if (look->in_quote && is_line_end(*p))
+			return false;
+		if (look->escaped)
+		{
+			look->escaped = false;
+			if (*p == quote || *p == escape)
+				continue;
+		}
+		if (look->in_quote && *p == escape)
+			look->escaped = true;
+		else if (*p == quote)
+			look->in_quote = !look->in_quote;
+	}
+	return true;
+}
+
+/* One block of the text format; "\." is no data, wherever it stands. */
+static bool
+look_at_backslashes(LineLook *look, const char *p, const char *end)
+{
+	while (p < end)
+	{
+		if (look->escaped)
+		{
+			if (is_line_end(*p) || *p == '.')
+				return false;
+			look->escaped = false;
+			p++;
+			continue;
+		}
+		p = memchr(p, '\\', end - p);
+		if (p == NULL)
+			break;
+		look->escaped = true;
+		p++;
+	}
+	return true;
+}
+
+static bool
+look_through(SourceFile *file, const CsvDialect *dialect)
+{
+	LineLook	look = {.dialect = dialect};
+	int64		size = source_file_identity(file)->size;
+	char	   *block = palloc(LOOK_BYTES);
+	bool		answer = true;
+
+	for (int64 at = 0; answer && at < size;)
+	{
+		size_t		length = source_file_read(file, at, block, LOOK_BYTES);
+
+		if (length == 0)
+			break;
+		if (!dialect->csv)
+			answer = look_at_backslashes(&look, block, block + length);
+		else if (dialect->quote == dialect->escape)
+			answer = look_at_quotes(&look, block, block + length);
+		else
+			answer = look_at_escapes(&look, block, block + length);
+		at += (int64) length;
+	}
+	pfree(block);
+	return answer;
+}
+
+static void
+create_cache(void)
+{
+	HASHCTL		control = {
+		.keysize = sizeof(LinesTag),
+		.entrysize = sizeof(LinesEntry),
+		.hcxt = TopMemoryContext
+	};
+
+	lines_cache = hash_create("outerjoin_fdw lines of files", 64, &control,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static void
+remember(const LinesTag *tag, bool lines_are_rows)
+{
+	LinesEntry *entry;
+	bool		found;
+
+	if (hash_get_num_entries(lines_cache) >= CACHE_ENTRIES)
+	{
+		hash_destroy(lines_cache);
+		lines_cache = NULL;
+		create_cache();
+	}
+	entry = hash_search(lines_cache, tag, HASH_ENTER, &found);
+	entry->lines_are_rows = lines_are_rows;
+}
+
+bool
+csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look)
+{
+	LinesTag	tag;
+	LinesEntry *entry;
+	bool		answer;
+
+	if (dialect->multiline != MULTILINE_AUTO)
+		return dialect->multiline == MULTILINE_FALSE;
+	if (!PG_VALID_BE_ENCODING(dialect->encoding))
+		return false;
+	if (lines_cache == NULL)
+		create_cache();
+
+	memset(&tag, 0, sizeof(tag));
+	tag.identity = *source_file_identity(file);
+	tag.grammar = (uint64) dialect->csv << 16 | (uint64) (uint8) dialect->quote << 8 |
+		(uint8) dialect->escape;
+	entry = hash_search(lines_cache, &tag, HASH_FIND, NULL);
+	if (entry != NULL)
+		return entry->lines_are_rows;
+	if (!look)
+		return true;
+	answer = look_through(file, dialect);
+	remember(&tag, answer);
+	return answer;
+}
+
+/* ------------------------------------------------------ finding lines */
+
+/* Where the line that begins after the next line end at or behind "from" begins; "limit" if none does before it. */
+static int64
+next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
+{
+	char		bytes[LINE_BYTES];
+
+	while (from < limit)
+	{
+		size_t		length = source_file_read(file, from, bytes, (size_t) Min(limit - from, LINE_BYTES));
+		const char *found;
+
+		if (length == 0)
+			break;
+		found = memchr(bytes, line_byte, length);
+		if (found != NULL)
+			return from + (found - bytes) + 1;
+		from += (int64) length;
+	}
+	return limit;
+}
+
+int64
+csv_pass_lines(SourceFile *file, char line_byte, int lines)
+{
+	int64		size = source_file_identity(file)->size;
+	int64		at = 0;
+
+	while (lines-- > 0 && at < size)
+		at = next_line(file, line_byte, at, size);
+	return at;
+}
+
+int64
+csv_bisect(SourceFile *file, char line_byte, int64 first,
+		   CsvRowIsBefore is_before, void *state)
+{
+	int64		low = first;	/* a row's start; all rows before it come before */
+	int64		high = source_file_identity(file)->size;	/* no row that starts here or later does */
+
+	while (high - low > CLOSE_BYTES)
+	{
+		int64		middle = low + (high - low) / 2;
+		int64		row = next_line(file, line_byte, middle - 1, high);
+
+		CHECK_FOR_INTERRUPTS();
+		if (row < high && is_before(state, row))
+			low = row;
+		else
+			high = middle;
+	}
+	return low;
+}

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * csv_seek.h
+ *	  Finding a place in a text file by jumping about in it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OUTERJOIN_CSV_SEEK_H
+#define OUTERJOIN_CSV_SEEK_H
+
+#include "csv/csv_rows.h"
+#include "csv/csv_options.h"
+
+/*
+ * Is every line end of the file a row's end, as far as is declared or known?
+ * With "look" a file that nothing is known of is looked through, and the
+ * answer kept with its identity; without, it is taken for true.
+ */
+extern bool csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look);
+
+/*
+ * Where the line after the first "lines" lines begins (the file's size if
+ * there are not so many).
+ */
+extern int64 csv_pass_lines(SourceFile *file, char line_byte, int lines);
+
+/* Does the row that starts at "offset" come before what is sought? False as well at the end. */
+typedef bool (*CsvRowIsBefore) (void *state, int64 offset);
+
+/*
+ * A row's start such that all rows before it come before what is sought, not
+ * far before the first that does not; "first" is the first row's start.
+ */
+extern int64 csv_bisect(SourceFile *file, char line_byte, int64 first,
+						CsvRowIsBefore is_before, void *state);
+
+#endif							/* OUTERJOIN_CSV_SEEK_H */
