@@ -31,6 +31,9 @@
 /* Bytes looked at together when plain ASCII is passed through. */
 #define ASCII_STRIDE	64
 
+/* Room that the conversion of the longest character may take */
+#define CONVERSION_ROOM	(MAX_CONVERSION_GROWTH * MAX_CONVERSION_INPUT_LENGTH)
+
 /* What is read first after a restart */
 #define FIRST_READ		4096
 
@@ -197,7 +200,7 @@ convert_some(CsvBuffer *buffer)
 	char	   *target = buffer->base + buffer->filled;
 	int			taken;
 
-	if (room <= MAX_CONVERSION_GROWTH * MAX_CONVERSION_INPUT_LENGTH || length == 0)
+	if (room <= CONVERSION_ROOM || length == 0)
 		return false;
 
 	/* the result is terminated by a zero byte, for which the slack is there */
@@ -214,7 +217,7 @@ convert_some(CsvBuffer *buffer)
 static bool
 is_full(const CsvBuffer *buffer)
 {
-	return buffer->capacity - buffer->filled <= MAX_CONVERSION_GROWTH * MAX_CONVERSION_INPUT_LENGTH;
+	return buffer->capacity - buffer->filled <= CONVERSION_ROOM;
 }
 
 /* Characters of one read, converted; something is added unless nothing is left. */
@@ -263,7 +266,7 @@ csv_buffer_refill(CsvBuffer *buffer, uint32 keep)
 		return false;
 	if (buffer->base == NULL)
 		set_capacity(buffer, OidIsValid(buffer->conversion) ?
-					 2 * buffer->block_bytes : buffer->block_bytes);
+					 2 * (buffer->block_bytes + CONVERSION_ROOM) : buffer->block_bytes);
 	if (kept > buffer->capacity / 2 && buffer->capacity < CSV_MAX_BUFFER)
 		set_capacity(buffer, buffer->capacity > CSV_MAX_BUFFER / 2 ?
 					 CSV_MAX_BUFFER : buffer->capacity * 2);
@@ -309,7 +312,7 @@ csv_buffer_report_broken(CsvBuffer *buffer)
 
 	if (OidIsValid(buffer->conversion))
 	{
-		char		ignored[MAX_CONVERSION_GROWTH * MAX_CONVERSION_INPUT_LENGTH + 1];
+		char		ignored[CONVERSION_ROOM + 1];
 
 		(void) pg_do_encoding_conversion_buf(buffer->conversion, buffer->encoding, encoding,
 											 (unsigned char *) buffer->raw + buffer->raw_from,

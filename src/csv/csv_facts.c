@@ -7,6 +7,10 @@
  * first and the last line's keys are the range, where they are plain
  * integers.  A compressed file is looked at from the top only.
  *
+ * The range is never wrong for a file in order, since rows are passed over on
+ * its word: where the last line might not be the last row there is none.
+ * (What is not seen is a "\." of the text format far before the end.)
+ *
  * Errors come from the top of the file alone, where every scan would meet
  * them too; whatever is odd further down only makes less known.
  *
@@ -14,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
 #include "csv/csv_facts.h"
@@ -40,9 +45,10 @@ take_sample(Sample *sample, SourceFile *file, int64 offset, char line_byte)
 	sample->lines = csv_count_lines(sample->bytes, sample->length, line_byte);
 }
 
-/* The leading key's image in the line at "line", or false. */
+/* The leading key's image in the line at "line", or false; whole: nothing follows in the file. */
 static bool
-line_image(const CsvReader *reader, const Key *key, int field, char *line, size_t length, int64 *image)
+line_image(const CsvReader *reader, const Key *key, int field, char *line, size_t length,
+		   bool whole, int64 *image)
 {
 	CsvRow		row;
 	uint32		offset;
@@ -50,7 +56,7 @@ line_image(const CsvReader *reader, const Key *key, int field, char *line, size_
 	int64		value;
 
 	if (length == 0 ||
-		csv_row_find(&reader->grammar, line, 0, (uint32) length, true, &row) != CSV_ROW_OK ||
+		csv_row_find(&reader->grammar, line, 0, (uint32) length, whole, &row) != CSV_ROW_OK ||
 		row.nfields != reader->nfields)
 		return false;
 	(void) csv_row_split(&reader->grammar, line, &row, &field, 1, &offset, &bytes);
@@ -75,6 +81,29 @@ last_line(const Sample *sample, char line_byte, size_t *end)
 	return at;
 }
 
+/*
+ * Is the line at bytes[start, end) of the sample surely a row?  It is none
+ * where the row began before the sample or on an earlier line.  Within plain
+ * quotes a line would not be taken for a row: it has an odd number of them.
+ */
+static bool
+line_is_row(const CsvReader *reader, const Sample *sample, bool from_top, size_t start, size_t end)
+{
+	const CsvGrammar *grammar = &reader->grammar;
+	const char *bytes = sample->bytes;
+
+	if (start == 0 && !from_top)
+		return false;
+	if (grammar->csv)
+		return grammar->quote == grammar->escape || memchr(bytes + start, grammar->escape, end - start) == NULL;
+	for (size_t i = 0; i + 1 < end; i++)
+	{
+		if (bytes[i] == '\\' && bytes[i + 1] == '.')
+			return false;
+	}
+	return start == 0 || (start > 1 ? bytes[start - 2] != '\\' : from_top);
+}
+
 static void
 find_range(CsvReader *reader, SourceFile *file, const Key *key, int field,
 		   Sample *sample, StreamFacts *facts)
@@ -82,20 +111,24 @@ find_range(CsvReader *reader, SourceFile *file, const Key *key, int field,
 	char		line_byte = csv_line_byte(reader->grammar.line_end);
 	int64		size = source_file_identity(file)->size;
 	int64		first = csv_pass_lines(file, line_byte, reader->top_lines);
+	int64		tail = Max(first, size - SAMPLE_BYTES);
 	size_t		end;
 	size_t		start;
 
-	if (!key->columns[0].integer_like)
+	/* in other encodings a byte that looks like a delimiter may be none */
+	if (!key->columns[0].integer_like || !PG_VALID_BE_ENCODING(reader->dialect->encoding))
 		return;
 
 	/* a byte order mark makes the first line's key unknown; nothing worse */
 	sample->length = source_file_read(file, first, sample->bytes, SAMPLE_BYTES);
-	facts->has_range = line_image(reader, key, field, sample->bytes, sample->length, &facts->first);
+	facts->has_range = line_image(reader, key, field, sample->bytes, sample->length,
+								  first + (int64) sample->length >= size, &facts->first);
 
-	take_sample(sample, file, Max(first, size - SAMPLE_BYTES), line_byte);
+	take_sample(sample, file, tail, line_byte);
 	start = last_line(sample, line_byte, &end);
 	facts->has_range = facts->has_range &&
-		line_image(reader, key, field, sample->bytes + start, end - start, &facts->last);
+		line_is_row(reader, sample, tail == first, start, end) &&
+		line_image(reader, key, field, sample->bytes + start, end - start, true, &facts->last);
 }
 
 /* Rows from the length of lines at the top, in the middle and at the end. */
@@ -110,6 +143,8 @@ estimate_rows(CsvReader *reader, SourceFile *file, Sample *sample)
 	take_sample(sample, file, 0, line_byte);
 	lines += (double) sample->lines;
 	bytes += (double) sample->length;
+	if (size <= SAMPLE_BYTES && sample->bytes[sample->length - 1] != line_byte)
+		lines++;				/* the last line lacks its end */
 	if (size > SAMPLE_BYTES)
 	{
 		take_sample(sample, file, size / 2, line_byte);
@@ -120,7 +155,7 @@ estimate_rows(CsvReader *reader, SourceFile *file, Sample *sample)
 		bytes += (double) sample->length;
 	}
 
-	/* the last line may lack its end */
+	/* a line may be longer than all that was looked at */
 	if (lines < 1)
 		lines = 1;
 	return Max(lines * (double) size / bytes - reader->top_lines, 1);

@@ -69,6 +69,7 @@ forget_scan(CsvReader *reader, uint32 start)
 	reader->scanned = start;
 	reader->breaks_end = 0;
 	reader->blanks_end = 0;
+	reader->invalid = NULL;
 }
 
 /*
@@ -227,6 +228,12 @@ read_header(CsvReader *reader)
 	return true;
 }
 
+static bool
+is_line_end(char c)
+{
+	return c == '\n' || c == '\r';
+}
+
 /* Is nothing but blank lines left from start on? */
 static bool
 only_blanks_left(CsvReader *reader)
@@ -236,7 +243,7 @@ only_blanks_left(CsvReader *reader)
 
 	for (;;)
 	{
-		while (at < buffer->filled && (buffer->base[at] == '\n' || buffer->base[at] == '\r'))
+		while (at < buffer->filled && is_line_end(buffer->base[at]))
 			at++;
 		if (at < buffer->filled)
 			return false;
@@ -254,6 +261,7 @@ read_top(CsvReader *reader)
 	reader->top_lines = 0;
 	for (int i = 0; i < reader->dialect->skip && pass_line(reader); i++)
 		reader->top_lines++;
+	forget_scan(reader, reader->start);
 	if (reader->dialect->header != HEADER_NONE)
 		reader->ended = !read_header(reader);
 	else if (!find_first_row(reader, &first) ||
@@ -272,7 +280,6 @@ csv_reader_begin(CsvReader *reader)
 	csv_position_reset(reader, 0);
 	forget_scan(reader, 0);
 	reader->ended = false;
-	reader->blanks_passed = false;
 	reader->begun = true;
 	read_top(reader);
 	reader->scan.marks = NULL;
@@ -292,7 +299,6 @@ csv_reader_seek(CsvReader *reader, int64 offset)
 	csv_position_reset(reader, offset);
 	forget_scan(reader, 0);
 	reader->ended = false;
-	reader->blanks_passed = false;
 }
 
 void
@@ -309,6 +315,7 @@ csv_reader_want(CsvReader *reader, const int *fields, int nfields)
 	wanted->offset = palloc(sizeof(uint32 *) * nfields);
 	wanted->length = palloc(sizeof(uint32 *) * nfields);
 	reader->fields = palloc0(sizeof(TextFields) * nfields);
+	reader->split = palloc(sizeof(uint32) * 2 * nfields);
 	for (int i = 0; i < nfields; i++)
 	{
 		wanted->offset[i] = palloc(sizeof(uint32) * reader->max_rows);
@@ -409,67 +416,80 @@ typedef enum BlankLine
 	BLANK_IS_DATA,
 	BLANK_IS_END,
 	BLANK_LATER,				/* the batch ends before it */
-	BLANK_PASSED				/* look at the next line */
+	BLANK_MOVED					/* to be found again: more was read */
 } BlankLine;
 
 /*
  * A blank line is the last, or followed by others up to the end of the file;
- * else it is a row of one field.  Of many, no more is kept than whether there
- * were any, unless they can be rows.
+ * else it is a row of one field.  Where that is an error, blank lines are not
+ * kept while more is read.
  */
 static BlankLine
 judge_blank(CsvReader *reader, int row)
 {
 	CsvBuffer  *buffer = &reader->buffer;
 	uint32		at = reader->start;
+	bool		moved = false;
 
 	if (at < reader->blanks_end)
 		return BLANK_IS_DATA;
-	while (at < buffer->filled && (buffer->base[at] == '\n' || buffer->base[at] == '\r'))
-		at++;
-	if (at < buffer->filled)
+	for (;;)
 	{
-		reader->blanks_end = at;
-		return BLANK_IS_DATA;
+		while (at < buffer->filled && is_line_end(buffer->base[at]))
+			at++;
+		if (at < buffer->filled || buffer->at_end)
+			break;
+		if (row > 0)
+			return BLANK_LATER;
+		if (reader->nfields > 1)
+			reader->start = at;
+		at -= reader->start;
+		(void) read_more(reader);
+		moved = true;
 	}
-	if (buffer->at_end)
+	if (at == buffer->filled)
 		return BLANK_IS_END;
-	if (row > 0)
-		return BLANK_LATER;
 	if (reader->nfields > 1)
 	{
-		reader->blanks_passed = true;
-		reader->start = at;
+		if (row > 0)
+			return BLANK_LATER;
+		csv_report_fields(reader, row, 1);
 	}
-	(void) read_more(reader);
-	return BLANK_PASSED;
+	reader->blanks_end = at;
+	return moved ? BLANK_MOVED : BLANK_IS_DATA;
 }
 
-/* Take the row, which is whole and valid, into the batch. */
-static void
+/*
+ * Take the row, which is whole and valid, into the batch.  False where its
+ * escapes make a field that is not: rows before it come first, and since it
+ * cannot be split once more, the field is kept for the error.
+ */
+static bool
 split_row(CsvReader *reader, const CsvRow *found, int row)
 {
 	CsvFields  *wanted = &reader->wanted;
 	char	   *base = reader->buffer.base;
-	uint32		offset[8];
-	uint32		length[8];
+	uint32	   *offset = reader->split;
+	uint32	   *length = offset + wanted->nwanted;
+	bool		unverified;
 
-	/* a few at a time: most rows have no more */
-	for (int i = 0; i < wanted->nwanted; i += (int) lengthof(offset))
+	unverified = csv_row_split(&reader->grammar, base, found, wanted->wanted, wanted->nwanted, offset, length);
+	for (int i = 0; i < wanted->nwanted; i++)
 	{
-		int			n = Min(wanted->nwanted - i, (int) lengthof(offset));
-		bool		unverified;
+		uint32		bytes = length[i] & ~TEXT_FIELD_QUOTED;
 
-		unverified = csv_row_split(&reader->grammar, base, found, wanted->wanted + i, n, offset, length);
-		for (int j = 0; j < n; j++)
+		wanted->offset[i][row] = offset[i];
+		wanted->length[i][row] = length[i];
+		if (unverified && length[i] != TEXT_FIELD_NULL &&
+			!pg_verifymbstr(base + offset[i], (int) bytes, true))
 		{
-			wanted->offset[i + j][row] = offset[j];
-			wanted->length[i + j][row] = length[j];
-			if (unverified && length[j] != TEXT_FIELD_NULL)
-				csv_verify_field(reader, row, base + offset[j], length[j] & ~TEXT_FIELD_QUOTED);
+			reader->invalid = base + offset[i];
+			reader->invalid_length = bytes;
+			return false;
 		}
 	}
 	csv_position_add_breaks(reader, row, found->breaks);
+	return true;
 }
 
 /* The scan goes on behind a row that was taken without it. */
@@ -544,7 +564,7 @@ take_any_row(CsvReader *reader, int *row)
 				return false;
 			case BLANK_LATER:
 				return false;
-			case BLANK_PASSED:
+			case BLANK_MOVED:
 				continue;
 		}
 		break;
@@ -552,13 +572,18 @@ take_any_row(CsvReader *reader, int *row)
 
 	if (!verify_row(reader, &found, *row))
 		return false;
-	if (reader->blanks_passed || found.nfields != reader->nfields)
+	if (found.nfields != reader->nfields)
 	{
 		if (*row > 0)
 			return false;
-		csv_report_fields(reader, *row, reader->blanks_passed ? 1 : found.nfields);
+		csv_report_fields(reader, *row, found.nfields);
 	}
-	split_row(reader, &found, *row);
+	if (!split_row(reader, &found, *row))
+	{
+		if (*row > 0)
+			return false;
+		csv_verify_field(reader, *row, reader->invalid, reader->invalid_length);
+	}
 	pass_row(reader, &found);
 	(*row)++;
 	return true;
@@ -573,6 +598,8 @@ csv_reader_next(CsvReader *reader, int max_rows)
 	csv_position_next_batch(reader);
 	csv_reader_begin(reader);
 	prepare_scan(reader);
+	if (reader->invalid != NULL)
+		csv_verify_field(reader, row, reader->invalid, reader->invalid_length);
 	while (!reader->ended && row < max_rows)
 	{
 		CsvScanStop stop = take_plain_rows(reader, &row, max_rows);

@@ -128,6 +128,33 @@ find_end_marker(const char *base, uint32 pos, uint32 limit, bool at_end, CsvRow 
 	return pos == row->start ? CSV_ROW_END_MARKER : CSV_ROW_BAD_MARKER;
 }
 
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/*
+ * Position after what a backslash before "pos" makes data: one character, and
+ * the digits of "\xhh", since the delimiter may be a letter.
+ */
+static uint32
+pass_escape(const char *base, uint32 pos, uint32 limit)
+{
+	uint32		most;
+
+	if (pos >= limit)
+		return limit;
+	most = base[pos] == 'x' ? 2 : 0;
+	pos++;
+	while (most-- > 0 && pos < limit && hex_digit(base[pos]) >= 0)
+		pos++;
+	return pos;
+}
+
 static CsvRowStatus
 find_text_row(const CsvGrammar *grammar, const char *base, uint32 limit, bool at_end, CsvRow *row)
 {
@@ -146,9 +173,10 @@ find_text_row(const CsvGrammar *grammar, const char *base, uint32 limit, bool at
 				return find_end_marker(base, pos, limit, at_end, row);
 
 			/* what follows is data, even a line end */
-			pos++;
-			if (pos < limit && base[pos] == line_byte)
+			if (pos + 1 < limit && base[pos + 1] == line_byte)
 				row->breaks++;
+			pos = pass_escape(base, pos + 1, limit);
+			continue;
 		}
 		else if (c == '\n' || c == '\r')
 			return find_line_end(base, pos, limit, at_end, row);
@@ -162,14 +190,25 @@ CsvRowStatus
 csv_row_find(const CsvGrammar *grammar, const char *base,
 			 uint32 start, uint32 limit, bool at_end, CsvRow *row)
 {
+	CsvRowStatus status;
+
 	row->start = start;
 	row->end = row->next = start;
 	row->nfields = 1;
 	row->breaks = 0;
 	row->open_quote = 0;
 	row->line_end = grammar->line_end;
-	return grammar->csv ? find_csv_row(grammar, base, limit, at_end, row)
+	status = grammar->csv ? find_csv_row(grammar, base, limit, at_end, row)
 		: find_text_row(grammar, base, limit, at_end, row);
+
+	/* until its end was seen, line breaks in the row were taken for newlines */
+	if (status == CSV_ROW_OK && grammar->line_end == LINE_END_UNKNOWN && row->line_end == LINE_END_CR)
+	{
+		row->breaks = 0;
+		for (uint32 pos = start; pos < row->end; pos++)
+			row->breaks += base[pos] == '\r';
+	}
+	return status;
 }
 
 /* -------------------------------------------------------------- splitting */
@@ -216,15 +255,6 @@ static int
 octal_digit(char c)
 {
 	return c >= '0' && c <= '7' ? c - '0' : -1;
-}
-
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /*
@@ -289,14 +319,17 @@ split_text_field(const CsvGrammar *grammar, char *base, uint32 pos, uint32 limit
 	bool		odd = false;
 
 	/* the null string is compared with the raw text, which is about to go */
-	for (raw_end = start; raw_end < limit && base[raw_end] != grammar->delimiter; raw_end++)
+	for (raw_end = start; raw_end < limit && base[raw_end] != grammar->delimiter;)
 	{
 		if (base[raw_end] != '\\')
+		{
+			raw_end++;
 			continue;
+		}
 		escaped = true;
 		if (raw_end + 1 == limit)
 			break;				/* a backslash at the very end stands for nothing */
-		raw_end++;
+		raw_end = pass_escape(base, raw_end + 1, limit);
 	}
 	is_null = raw_end - start == (uint32) grammar->null_length &&
 		memcmp(base + start, grammar->null, grammar->null_length) == 0;
@@ -334,8 +367,8 @@ skip_field(const CsvGrammar *grammar, const char *base, uint32 pos, uint32 limit
 
 		if (grammar->csv && c == grammar->quote)
 			pos = Min(find_quote_end(grammar, base, pos, limit, &ignored), limit);
-		else if (!grammar->csv && c == '\\' && pos < limit)
-			pos++;
+		else if (!grammar->csv && c == '\\')
+			pos = pass_escape(base, pos, limit);
 	}
 	return pos;
 }
