@@ -45,6 +45,7 @@
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
+#include "utils/datetime.h"
 #include "utils/datum.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
@@ -1261,6 +1262,14 @@ STUB_MISSING(Oid, getBaseType, (Oid typid))
 STUB_MISSING(bool, get_collation_isdeterministic, (Oid colloid))
 STUB_MISSING(int, ssup_datum_unsigned_cmp, (Datum x, Datum y, SortSupport ssup))
 STUB_MISSING(struct varlena *, pg_detoast_datum_packed, (struct varlena * datum))
+
+/* what text values and names of fields would ask for */
+pg_tz	   *session_timezone __attribute__((weak)) = NULL;
+
+STUB_MISSING(int, DetermineTimeZoneOffset, (struct pg_tm *tm, pg_tz *tzp))
+STUB_MISSING(bool, pg_get_timezone_offset, (const pg_tz *tz, long int *gmtoff))
+STUB_MISSING(int, varstr_levenshtein_less_equal, (const char *source, int slen, const char *target, int tlen,
+												  int ins_c, int del_c, int sub_c, int max_d, bool trusted))
 
 /* ------------------------------------------------------------ tuples */
 
