@@ -1286,6 +1286,89 @@ test_long_row(void)
 		   memcmp(call.rows.bytes, want.bytes, want.length) == 0, "a row of three megabytes");
 }
 
+/* ------------------------------------------------------------ options */
+
+/* What COPY's documentation says of options, and the SQLSTATEs that COPY has for it. */
+static const struct
+{
+	bool		csv;
+	const char *delimiter;
+	const char *quote;
+	const char *escape;
+	const char *null;
+	int			skip;
+	const char *state;			/* or "" */
+}			declarations[] =
+{
+	{true, NULL, NULL, NULL, NULL, 0, ""},
+	{false, NULL, NULL, NULL, NULL, 0, ""},
+	{true, "a", "b", "a", "NULL", 3, ""},
+	{true, ";", NULL, "\\", "\\N", 0, ""},
+	{false, "A", NULL, NULL, "", 0, ""},
+	{true, "", NULL, NULL, NULL, 0, "0A000"},
+	{true, ",,", NULL, NULL, NULL, 0, "0A000"},
+	{true, "\xC3\xA9", NULL, NULL, NULL, 0, "0A000"},
+	{true, "\n", NULL, NULL, NULL, 0, "22023"},
+	{true, "\r", NULL, NULL, NULL, 0, "22023"},
+	{true, NULL, "\"\"", NULL, NULL, 0, "0A000"},
+	{true, NULL, ",", NULL, NULL, 0, "22023"},
+	{true, NULL, "\n", NULL, NULL, 0, "22023"},
+	{true, NULL, NULL, "", NULL, 0, "0A000"},
+	{true, NULL, NULL, NULL, "a,b", 0, "0A000"},
+	{true, NULL, NULL, NULL, "a\"b", 0, "0A000"},
+	{true, NULL, NULL, NULL, "a\nb", 0, "22023"},
+	{true, NULL, NULL, NULL, NULL, -1, "22023"},
+	{false, "\\", NULL, NULL, NULL, 0, "22023"},
+	{false, ".", NULL, NULL, NULL, 0, "22023"},
+	{false, "n", NULL, NULL, NULL, 0, "22023"},
+	{false, "0", NULL, NULL, NULL, 0, "22023"},
+	{false, NULL, "\"", NULL, NULL, 0, "0A000"},
+	{false, NULL, NULL, "\"", NULL, 0, "0A000"},
+	{false, NULL, NULL, NULL, "a\tb", 0, "0A000"},
+	{false, NULL, NULL, NULL, "\r", 0, "22023"},
+};
+
+static CsvDialect resolved;
+
+static void
+resolve_declaration(void *argument)
+{
+	int			i = *(int *) argument;
+	TextOptions options = {
+		.delimiter = declarations[i].delimiter,
+		.quote = declarations[i].quote,
+		.escape = declarations[i].escape,
+		.null = declarations[i].null,
+		.encoding = -1,
+		.skip = declarations[i].skip
+	};
+
+	csv_dialect_resolve(&options, declarations[i].csv, &resolved);
+}
+
+static void
+test_options(void)
+{
+	for (int i = 0; i < (int) lengthof(declarations); i++)
+	{
+		const char *state = server_stub_try(resolve_declaration, &i) ? "" :
+			server_stub_sqlstate(server_stub_error.sqlerrcode);
+
+		if (strcmp(state, declarations[i].state) != 0)
+			tap_note("declaration %d: %s instead of %s", i, state, declarations[i].state);
+		tap_ok(strcmp(state, declarations[i].state) == 0, "options %d: %s", i,
+			   declarations[i].state[0] ? server_stub_error.message : "accepted");
+		if (i == 0)
+			tap_ok(resolved.delimiter == ',' && resolved.quote == '"' && resolved.escape == '"' &&
+				   resolved.null_length == 0 && resolved.encoding == PG_UTF8, "defaults of CSV");
+		if (i == 1)
+			tap_ok(resolved.delimiter == '\t' && strcmp(resolved.null, "\\N") == 0, "defaults of text");
+		if (i == 2)
+			tap_ok(resolved.delimiter == 'a' && resolved.quote == 'b' && resolved.escape == 'a' &&
+				   resolved.null_length == 4 && resolved.skip == 3, "all declared");
+	}
+}
+
 /* ------------------------------------------------------------ the scan alone */
 
 #define SCANNED		1000
@@ -1985,6 +2068,7 @@ main(int argc, char **argv)
 	if (mkdtemp(scratch) == NULL)
 		perror("mkdtemp");
 
+	test_options();
 	test_readings();
 	test_long_row();
 	test_random_texts(seed, rounds);
