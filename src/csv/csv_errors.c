@@ -110,6 +110,10 @@ csv_report_status(CsvReader *reader, int row, CsvRowStatus status, const CsvRow 
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 					 errmsg("end-of-copy marker corrupt"),
 					 errdetail("A \"\\.\" must be alone on its line.")));
+		case CSV_ROW_MARKER_LINE_END:
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("end-of-copy marker does not match previous newline style")));
 		default:
 			break;
 	}

@@ -112,20 +112,28 @@ find_csv_row(const CsvGrammar *grammar, const char *base, uint32 limit, bool at_
 	return at_end ? CSV_ROW_OK : CSV_ROW_INCOMPLETE;
 }
 
-/* "\." at pos. */
+/* "\." at pos: alone on a line that ends as the others do. */
 static CsvRowStatus
-find_end_marker(const char *base, uint32 pos, uint32 limit, bool at_end, CsvRow *row)
+find_end_marker(const char *base, uint32 pos, uint32 limit, bool at_end, const CsvRow *row)
 {
 	uint32		after = pos + 2;
+	CsvRow		line = *row;
 
-	if (after >= limit)
-	{
-		if (!at_end)
-			return CSV_ROW_INCOMPLETE;
-	}
-	else if (base[after] != '\n' && base[after] != '\r')
+	if (pos > row->start)
 		return CSV_ROW_BAD_MARKER;
-	return pos == row->start ? CSV_ROW_END_MARKER : CSV_ROW_BAD_MARKER;
+	if (after >= limit)
+		return at_end ? CSV_ROW_BAD_MARKER : CSV_ROW_INCOMPLETE;
+	if (base[after] != '\n' && base[after] != '\r')
+		return CSV_ROW_BAD_MARKER;
+	switch (find_line_end(base, after, limit, at_end, &line))
+	{
+		case CSV_ROW_OK:
+			return CSV_ROW_END_MARKER;
+		case CSV_ROW_INCOMPLETE:
+			return CSV_ROW_INCOMPLETE;
+		default:
+			return CSV_ROW_MARKER_LINE_END;
+	}
 }
 
 static int

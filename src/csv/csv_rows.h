@@ -40,7 +40,8 @@ typedef enum CsvRowStatus
 	CSV_ROW_OPEN_QUOTE,			/* the file ends inside quotes */
 	CSV_ROW_BAD_CR,				/* a bare carriage return */
 	CSV_ROW_BAD_LF,				/* a bare newline */
-	CSV_ROW_BAD_MARKER			/* "\." that is not alone on its line */
+	CSV_ROW_BAD_MARKER,			/* "\." that is not alone on its line */
+	CSV_ROW_MARKER_LINE_END		/* "\." on a line that ends unlike the others */
 } CsvRowStatus;
 
 typedef struct CsvRow

@@ -159,6 +159,7 @@ typedef struct ModelLine
 #define INVALID		"invalid byte sequence"
 #define UNCLOSED	"unterminated CSV quoted field"
 #define MARKER		"end-of-copy marker corrupt"
+#define MARKER_STYLE	"end-of-copy marker does not match previous newline style"
 
 /* Well-formed UTF-8 (Unicode, table 3-7), or LATIN1, without zero bytes? */
 static bool
@@ -268,10 +269,15 @@ model_read_line(Model *model, size_t start, ModelLine *line)
 			if (c != '.')
 				continue;
 			line->seen = Min(at + 1, n);
-			if (at - 2 == start && (at == n || t[at] == '\r' || t[at] == '\n'))
-				line->marker = true;
-			else
+			if (at - 2 != start || at == n || (t[at] != '\r' && t[at] != '\n'))
 				line->fault = MARKER;
+			else
+			{
+				model_line_end(model, at + 1, line);
+				line->marker = line->fault == NULL;
+				if (line->fault)
+					line->fault = MARKER_STYLE;
+			}
 			return;
 		}
 		if (!in_quote && (c == '\r' || c == '\n'))
@@ -1240,6 +1246,9 @@ static const Reading readings[] = {
 	{"text: null is compared before escapes", "\\116\t\\\\N\n", 0, "t", "[N]|[\\N]\n", NULL},
 	{"text: the end marker", "1\ta\n\\.\njunk\xFF\n", 0, "t", "1|a\n", NULL},
 	{"text: the end marker not alone", "1\ta\n2\tb\\.\n", 0, "t", "1|a\n", MARKER " @ 2"},
+	{"text: the end marker without a line end", "1\ta\n\\.", 0, "t", "1|a\n", MARKER " @ 2"},
+	{"text: the end marker in the style of others", "1\ta\r\n\\.\r\n", 0, "t", "1|a\n", NULL},
+	{"text: the end marker in a style of its own", "1\ta\n\\.\r\n", 0, "t", "1|a\n", MARKER_STYLE " @ 2"},
 	{"text: something behind the end marker", "1\ta\n\\.x\n", 0, "t", "1|a\n", MARKER " @ 2"},
 	{"text: a backslash at the very end", "1\ta\\", 0, "t", "1|[a]\n", NULL},
 	{"text: a hexadecimal digit is no delimiter", "1D\\xD\n", 0, "tD", "1|[\r]\n", NULL},
