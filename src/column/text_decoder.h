@@ -45,6 +45,7 @@ struct TextDecoder
 	uint32		null_length;
 	bool		force_null;
 	bool		input_checks_null;	/* the input function wants to see nulls */
+	bool		wide;			/* plain numbers may be taken four at a time */
 
 	/* what converters ask for */
 	uint32		max_length;		/* text types: characters that surely fit */
@@ -77,6 +78,15 @@ extern void text_loop_int4(TextDecoder *decoder, const TextRun *run);
 extern void text_loop_int8(TextDecoder *decoder, const TextRun *run);
 extern void text_loop_float4(TextDecoder *decoder, const TextRun *run);
 extern void text_loop_float8(TextDecoder *decoder, const TextRun *run);
+
+/*
+ * text_wide.c: as the ordinary loop, for contiguous rows (rows is NULL) where
+ * decoder->wide allows it.  Integers are those from 0 to "most".
+ */
+extern bool text_wide_available(void);
+extern void text_wide_integers(TextDecoder *decoder, const TextRun *run, int64 most, TextLoop ordinary);
+extern void text_wide_doubles(TextDecoder *decoder, const TextRun *run, TextLoop ordinary);
+extern void text_wide_floats(TextDecoder *decoder, const TextRun *run, TextLoop ordinary);
 
 /* text_datetime.c */
 extern void text_loop_date(TextDecoder *decoder, const TextRun *run);

@@ -74,7 +74,8 @@ create_decoder(const CsvStream *stream, const FieldSpec *column)
 
 	return text_decoder_create(column->type, column->typmod,
 							   csv && column->force_not_null ? NULL : stream->source.dialect.null,
-							   csv && column->force_null, stream->context);
+							   csv && column->force_null, stream->resources.simd,
+							   stream->context);
 }
 
 static int
