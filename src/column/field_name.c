@@ -128,6 +128,8 @@ report_undecided_field(const FieldList *list, const FieldSpec *column)
 			 errdetail_fields(list),
 			 closest ?
 			 errhint("Perhaps you want to set the column's option \"field\" to \"%s\".", closest) :
+			 list->nfields == 1 ?
+			 errhint("If the file's fields are separated by another character, set the option \"delimiter\".") :
 			 errhint("Name the column's field with the option \"field\".")));
 }
 

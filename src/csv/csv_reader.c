@@ -175,7 +175,7 @@ find_first_row(CsvReader *reader, CsvRow *found)
 
 /* The names that a header line holds. */
 static void
-read_names(CsvReader *reader, const CsvRow *header)
+read_names(CsvReader *reader, CsvRow *header)
 {
 	int			n = header->nfields;
 	char	   *base = reader->buffer.base;
@@ -447,7 +447,7 @@ judge_blank(CsvReader *reader, int row)
 
 /* Take the row, which is whole and valid, into the batch. */
 static void
-split_row(CsvReader *reader, const CsvRow *found, int row)
+split_row(CsvReader *reader, CsvRow *found, int row)
 {
 	CsvFields  *wanted = &reader->wanted;
 	char	   *base = reader->buffer.base;
