@@ -283,8 +283,11 @@ turn_key(TableScan *scan, const ScanKeyColumn *key, const BatchRow *slot, int nr
 	}
 }
 
-/* Turn the next rows of the window; false at the end of everything. */
-static bool
+/*
+ * Turn the next rows of the window; false at the end of everything.  Kept out
+ * of table_scan_next, which is called for every row.
+ */
+static pg_noinline bool
 scan_turn_rows(TableScan *scan)
 {
 	TurnedRows *turned = &scan->turned;
@@ -317,41 +320,54 @@ scan_turn_rows(TableScan *scan)
 	return true;
 }
 
+/* A row into many attributes, or into attributes far apart. */
+static pg_noinline void
+copy_wide_row(const TurnedRows *turned, const Datum *from_values, const bool *from_isnull,
+			  Datum *values, bool *isnull)
+{
+	if (turned->attribute == NULL)
+	{
+		memcpy(values + turned->first, from_values, sizeof(Datum) * turned->width);
+		memcpy(isnull + turned->first, from_isnull, sizeof(bool) * turned->width);
+		return;
+	}
+	for (int i = 0; i < turned->width; i++)
+	{
+		values[turned->attribute[i]] = from_values[i];
+		isnull[turned->attribute[i]] = from_isnull[i];
+	}
+}
+
+/* What is rare stands in functions of its own, so that this one has no frame. */
+static pg_noinline bool
+turn_and_next(TableScan *scan, Datum *values, bool *isnull)
+{
+	return scan_turn_rows(scan) && table_scan_next(scan, values, isnull);
+}
+
 bool
 table_scan_next(TableScan *scan, Datum *values, bool *isnull)
 {
 	TurnedRows *turned = &scan->turned;
 	int			width = turned->width;
-	const Datum *from_values;
-	const bool *from_isnull;
+	const Datum *from_values = turned->values + (size_t) turned->row * width;
+	const bool *from_isnull = turned->isnull + (size_t) turned->row * width;
 
-	if (unlikely(turned->row == turned->nrows) && !scan_turn_rows(scan))
-		return false;
-	from_values = turned->values + (size_t) turned->row * width;
-	from_isnull = turned->isnull + (size_t) turned->row * width;
+	if (unlikely(turned->row == turned->nrows))
+		return turn_and_next(scan, values, isnull);
 	turned->row++;
-	if (turned->attribute != NULL)
+	if (width <= NARROW_ROW && turned->attribute == NULL)
 	{
+		values += turned->first;
+		isnull += turned->first;
 		for (int i = 0; i < width; i++)
 		{
-			values[turned->attribute[i]] = from_values[i];
-			isnull[turned->attribute[i]] = from_isnull[i];
+			values[i] = from_values[i];
+			isnull[i] = from_isnull[i];
 		}
-		return true;
 	}
-	values += turned->first;
-	isnull += turned->first;
-	if (width > NARROW_ROW)
-	{
-		memcpy(values, from_values, sizeof(Datum) * width);
-		memcpy(isnull, from_isnull, sizeof(bool) * width);
-		return true;
-	}
-	for (int i = 0; i < width; i++)
-	{
-		values[i] = from_values[i];
-		isnull[i] = from_isnull[i];
-	}
+	else
+		copy_wide_row(turned, from_values, from_isnull, values, isnull);
 	return true;
 }
 
