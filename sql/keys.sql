@@ -141,9 +141,27 @@ SELECT * FROM wrapped;
 CALL put('r.csv', E'2024-01-01 00:00:00.0000004,a\n2024-01-01 00:00:00.0000006,b\n');
 CREATE FOREIGN TABLE nano (id timestamp OPTIONS (key 'true'), r text) SERVER files;
 SELECT * FROM nano;
-CALL put('r.csv', E'1.001,a\n1.004,b\n');
-CREATE FOREIGN TABLE scaled (id numeric(6,2) OPTIONS (key 'true'), r text) SERVER files;
-SELECT * FROM scaled;
+CREATE FUNCTION key_error(type text, key text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	CALL put('r.csv', key || E',r\n');
+	EXECUTE format('CREATE FOREIGN TABLE exact (id %s OPTIONS (key ''true''), r text) SERVER files', type);
+	SELECT id::text INTO result FROM exact;
+	DROP FOREIGN TABLE exact;
+	RETURN result;
+EXCEPTION WHEN data_exception THEN
+	RETURN SQLERRM;
+END $$;
+CREATE DOMAIN price AS numeric(6,2);
+SET DateStyle = 'ISO';
+SELECT type, key, key_error(type, key) FROM (VALUES
+	('numeric(6,2)', '1.004'), ('numeric(6,2)', '1.10000'), ('price', '1.004'), ('price', '1.1'), ('numeric', '1.004'),
+	('timestamp', '2024-01-01 10:00:00.1234560'), ('timestamp', '2024-01-01 10:00:00.1234561'),
+	('timestamptz', '2024-01-01 10:00:00.123456700+00'), ('timestamp(0)', '2024-01-01 10:00:00.5'), ('timestamp(0)', '2024-01-01 10:00:00.0'),
+	('date', '2024-01-01 10:00:00'), ('date', '2024-01-01 00:00:00'), ('time', '10:00:00.0000001'), ('time(3)', '10:00:00.0001'),
+	('interval', '00:00:00.0000001'), ('varchar(2)', 'ab '), ('char(2)', 'ab '), ('name', repeat('n', 64)), ('float8', '0.1')) v (type, key);
+RESET DateStyle;
 -- a type without an order cannot be a key
 CREATE FOREIGN TABLE no_order (id json OPTIONS (key 'true'), r text) SERVER files;
 SELECT * FROM no_order;
