@@ -107,6 +107,8 @@ CREATE FOREIGN TABLE late (id int OPTIONS (key 'true'), late int) SERVER files;
 SELECT count(late) FROM late WHERE id < 1000;
 SELECT count(late) FROM late WHERE id BETWEEN 1000 AND 1010;
 SELECT late FROM late WHERE id = 30000;
+SELECT (regexp_match(line, 'rows=(\d+)'))[1]::int BETWEEN 1 AND 5000 AS few_rows, (regexp_match(line, 'seeks=(\d+)'))[1] AS seeks
+FROM explain('SELECT late FROM late WHERE id = 30000', ', ANALYZE, TIMING off, SUMMARY off, BUFFERS off') line WHERE line ~ 'Stream';
 SELECT count(late) FROM late;
 
 -- Text keys; a clause in another collation is no range of this order.
