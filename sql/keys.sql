@@ -162,6 +162,31 @@ SELECT type, key, key_error(type, key) FROM (VALUES
 	('date', '2024-01-01 10:00:00'), ('date', '2024-01-01 00:00:00'), ('time', '10:00:00.0000001'), ('time(3)', '10:00:00.0001'),
 	('interval', '00:00:00.0000001'), ('varchar(2)', 'ab '), ('char(2)', 'ab '), ('name', repeat('n', 64)), ('float8', '0.1')) v (type, key);
 RESET DateStyle;
+-- Any type with an order gives the planner that order, and ranges.
+CREATE FUNCTION of_no_use(type text, value text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	CALL put('u.csv', '');
+	EXECUTE format('CREATE FOREIGN TABLE u (id %s OPTIONS (key ''true''), u int) SERVER files', type);
+	RETURN sorts('SELECT * FROM u ORDER BY id') OR NOT sorts('SELECT * FROM u ORDER BY id DESC') OR
+		NOT EXISTS (SELECT FROM explain(format('SELECT * FROM u WHERE id >= %L::%s', value, type)) line WHERE line ~ 'Key Range');
+END $$;
+DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT * FROM (VALUES
+		('smallint', '1'), ('int', '1'), ('bigint', '1'), ('numeric', '1'), ('numeric(6,2)', '1'), ('real', '1'), ('float8', '1'), ('oid', '1'), ('money', '1'), ('boolean', 't'),
+		('date', '2024-01-01'), ('time', '10:00'), ('timetz', '10:00+00'), ('timestamp', '2024-01-01'), ('timestamptz', '2024-01-01'), ('timestamp(0)', '2024-01-01'), ('interval', '1 day'),
+		('text', 'a'), ('varchar', 'a'), ('varchar(9)', 'a'), ('char(9)', 'a'), ('name', 'a'), ('"char"', 'a'), ('bytea', 'a'), ('uuid', '00000000-0000-0000-0000-000000000000'), ('bit(3)', '101'), ('bit varying', '101'),
+		('inet', '1.2.3.4'), ('cidr', '1.2.3.4'), ('macaddr', '08:00:2b:01:02:03'), ('pg_lsn', '0/0'), ('jsonb', '1'), ('tsvector', 'a'), ('int4[]', '{1}'), ('text[]', '{a}'), ('int4range', '[1,2)'),
+		('level', 'low'), ('positive', '1'), ('price', '1')) v (type, value)
+	LOOP
+		IF of_no_use(r.type, r.value) THEN
+			RAISE WARNING 'type % has neither', r.type;
+		END IF;
+		DROP FOREIGN TABLE u;
+	END LOOP;
+END $$;
 -- a type without an order cannot be a key
 CREATE FOREIGN TABLE no_order (id json OPTIONS (key 'true'), r text) SERVER files;
 SELECT * FROM no_order;
