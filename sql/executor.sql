@@ -53,6 +53,7 @@ SELECT tableoid::regclass, id FROM f LIMIT 1;
 SELECT tableoid = 'f'::regclass AS same, f FROM f LIMIT 1;
 SELECT count(f), count(f.*) FROM f;
 SELECT DISTINCT ctid FROM f;
+SELECT id FROM f WHERE tableoid = 'f'::regclass AND id < 3;
 
 -- Columns that are dropped, added, renamed, moved about.
 CREATE FOREIGN TABLE altered (gone text, id int OPTIONS (key 'true'), a int, also_gone int, b text) SERVER files;

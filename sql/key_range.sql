@@ -110,6 +110,18 @@ EXECUTE any_of(NULL);
 EXECUTE any_of('{NULL, 7}');
 RESET plan_cache_mode;
 
+-- Another range with each rescan, some left before they end.
+CREATE TABLE probes AS
+	SELECT i, i * 7919 % 31000 - 1000 AS low, i * 7919 % 31000 - 1000 + i * 13 % 60 AS high, i % 4 AS few FROM generate_series(1, 200) i;
+CREATE TABLE joined AS SELECT * FROM o;
+ALTER TABLE joined ADD PRIMARY KEY (id);
+SELECT differences('SELECT i, (SELECT array_agg(s) FROM (SELECT * FROM f WHERE id BETWEEN low AND high OFFSET 0) s) FROM probes',
+	'SELECT i, (SELECT array_agg(s) FROM (SELECT * FROM joined WHERE id BETWEEN low AND high ORDER BY id) s) FROM probes');
+SELECT differences('SELECT i, (SELECT array_agg(id) FROM (SELECT id FROM f WHERE id > low ORDER BY id LIMIT few) s) FROM probes',
+	'SELECT i, (SELECT array_agg(id) FROM (SELECT id FROM joined WHERE id > low ORDER BY id LIMIT few) s) FROM probes');
+SELECT differences('SELECT i, (SELECT min(id) FROM f WHERE id IN (low, high)) FROM probes',
+	'SELECT i, (SELECT min(id) FROM joined WHERE id IN (low, high)) FROM probes');
+
 -- What was not read: errors that lie outside the range do not show.
 CALL put_lines('late.csv', $$SELECT format(E'%s,%s\n', i, i) FROM generate_series(1, 50000) i$$, 'not a row');
 CREATE FOREIGN TABLE late (id int OPTIONS (key 'true'), late int) SERVER files;
