@@ -33,6 +33,9 @@ typedef struct TextRun
 
 typedef void (*TextLoop) (TextDecoder *decoder, const TextRun *run);
 
+/* text_exact.c's own */
+typedef struct TextExactness TextExactness;
+
 /* A null string of this length equals no field. */
 #define NO_NULL_STRING		PG_UINT32_MAX
 
@@ -61,6 +64,7 @@ struct TextDecoder
 	Oid			ioparam;
 	FmgrInfo	input;
 	char	   *terminated;		/* [TERMINATED_SIZE] a field as a C string */
+	TextExactness *exact;		/* NULL where the input function may round */
 };
 
 #define TERMINATED_SIZE		1024
@@ -70,6 +74,9 @@ struct TextDecoder
  */
 extern Datum text_decode_by_input(TextDecoder *decoder, ValueArena *arena,
 								  const char *p, uint32 length);
+
+/* text_exact.c: an error where the value, read from the string, is not all of it */
+extern void text_check_exact(TextDecoder *decoder, char *string, Datum value);
 
 /* text_number.c */
 extern void text_loop_bool(TextDecoder *decoder, const TextRun *run);

@@ -173,6 +173,8 @@ text_decode_by_input(TextDecoder *decoder, ValueArena *arena, const char *p, uin
 
 	caller = MemoryContextSwitchTo(value_arena_context(arena));
 	value = InputFunctionCall(&decoder->input, string, decoder->ioparam, decoder->typmod);
+	if (decoder->exact != NULL && string != NULL)
+		text_check_exact(decoder, string, value);
 	MemoryContextSwitchTo(caller);
 	return string ? datum_sign_extend(decoder->base_type, value) : (Datum) 0;
 }

@@ -59,6 +59,12 @@ extern TextDecoder *text_decoder_create(Oid type, int32 typmod,
 										bool simd, MemoryContext context);
 
 /*
+ * For a key of this type: text that the type or its modifier would round or
+ * cut is an error.
+ */
+extern void text_decoder_refuse_rounding(TextDecoder *decoder, Oid type, MemoryContext context);
+
+/*
  * Decode rows [from, to), or of those only "rows", to values[row] and
  * isnull[row] (a null's value is 0).  *current is set to the row at hand before
  * anything can raise an error, for the caller's error context.  By-reference

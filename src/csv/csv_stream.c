@@ -169,7 +169,10 @@ prepare_batch(CsvStream *stream)
 	stream->key_decoder = palloc(sizeof(TextDecoder *) * spec->nkeys);
 	stream->value_decoder = palloc0(sizeof(TextDecoder *) * Max(spec->nfields, 1));
 	for (int i = 0; i < spec->nkeys; i++)
+	{
 		stream->key_decoder[i] = create_decoder(stream, &spec->keys[i]);
+		text_decoder_refuse_rounding(stream->key_decoder[i], spec->keys[i].type, stream->context);
+	}
 	for (int i = 0; i < spec->nfields; i++)
 	{
 		if (stream->base.wanted[i])
