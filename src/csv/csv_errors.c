@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include "mb/pg_wchar.h"
 
 #include "csv/csv_errors.h"
@@ -86,7 +88,7 @@ usual_line_end(const CsvReader *reader)
 }
 
 /* A line end that is not the file's own kind. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 report_line_end(CsvReader *reader, char c)
 {
 	if (reader->grammar.csv)
@@ -103,7 +105,7 @@ report_line_end(CsvReader *reader, char c)
 }
 
 /* The place where it opened: lines below the row's first one. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 report_open_quote(CsvReader *reader, int row, uint32 quote)
 {
 	int64		number;

@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include "utils/memutils.h"
 
 #include "csv/csv_errors.h"
@@ -200,7 +202,7 @@ csv_prepare(CsvStream *stream)
 
 /* ------------------------------------------------------------ keys */
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 report_null_key(CsvStream *stream, const char *column, int row)
 {
 	CsvContext	context;

@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include "catalog/pg_type_d.h"
 #include "lib/stringinfo.h"
 
