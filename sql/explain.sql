@@ -42,7 +42,7 @@ CREATE FUNCTION explain_json(query text) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off, FORMAT json) ' || query INTO plan;
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off, FORMAT json) ' || query INTO plan;
 	RETURN plan->0->'Plan';
 END $$;
 SELECT key FROM json_object_keys(explain_json('SELECT colour, mass FROM props WHERE id >= 2')) key
