@@ -193,6 +193,27 @@ CREATE TABLE fields AS
 CALL put_lines('v.csv', $$SELECT format(E'%s,%s,%s\n', id, f, f) FROM fields ORDER BY id$$);
 SELECT * FROM same_as_copy('v.csv', $$format 'csv'$$, 'v text, w text');
 SELECT * FROM same_as_copy('v.csv', $$format 'csv', null '\N'$$, 'v text, w text');
+SET outerjoin_fdw.block_size = 64;
+SELECT * FROM same_as_copy('v.csv', $$format 'csv'$$, 'v text, w text');
+SET outerjoin_fdw.simd = off;
+SELECT * FROM same_as_copy('v.csv', $$format 'csv'$$, 'v text, w text');
+RESET outerjoin_fdw.block_size;
+SELECT * FROM same_as_copy('v.csv', $$format 'csv'$$, 'v text, w text');
+RESET outerjoin_fdw.simd;
 CALL put_lines('v.csv', $$SELECT format(E'%s,"%s",%s\n', id, f, f) FROM fields
 	WHERE f !~ '"' AND f !~ '\\$' AND f !~ '\\\.' ORDER BY id$$);
 SELECT * FROM same_as_copy('v.csv', $$format 'csv', escape '\'$$, 'v text, w text');
+
+-- Many fields, each with quotes, in rows that are short and long: none is
+-- shifted or cut by those before it, and a query takes those that it needs.
+CALL put_lines('v.csv', $$SELECT format(E'%s,%s\n', i, string_agg(format('"%s""%s,"', repeat('x', i % 7 * j), j), ',' ORDER BY j))
+	FROM generate_series(1, 300) i, generate_series(1, 20) j GROUP BY i ORDER BY i$$);
+SELECT string_agg(format('c%s text', j), ', ' ORDER BY j) AS columns FROM generate_series(1, 20) j \gset
+SELECT * FROM same_as_copy('v.csv', $$format 'csv'$$, :'columns');
+SELECT id, c1, c9, c20 FROM scanned_rows WHERE id < 3;
+SET outerjoin_fdw.block_size = 64;
+SELECT * FROM same_as_copy('v.csv', $$format 'csv'$$, :'columns');
+RESET outerjoin_fdw.block_size;
+CALL put_query('v.csv', 'TABLE copied_rows ORDER BY id', $$format csv, escape '\', force_quote *$$);
+SELECT * FROM same_as_copy('v.csv', $$format 'csv', escape '\'$$, :'columns');
+SELECT id, c1, c9, c20 FROM scanned_rows WHERE id < 3;

@@ -18,7 +18,17 @@ CALL put_bytes('v.csv', convert_to(E'1,gr\u00fcn\n2,"\u00e9t\u00e9, \u00ab"\n', 
 ALTER FOREIGN TABLE v OPTIONS (encoding 'latin1');
 SELECT id, v, length(v) FROM v;
 SELECT * FROM same_as_copy('v.csv', $$format 'csv', encoding 'latin1'$$);
--- and not taken for UTF-8
+-- what would be a byte order mark in UTF-8 is data here
+CALL put_bytes('v.csv', '\x312c610a322cefbbbf0a');
+SELECT * FROM same_as_copy('v.csv', $$format 'csv', encoding 'latin1'$$);
+CALL put_bytes('v.csv', '\xefbbbf2c610a');
+CREATE FOREIGN TABLE marked (id text OPTIONS (key 'true'), v text OPTIONS (filename 'v.csv')) SERVER files OPTIONS (encoding 'latin1');
+SELECT * FROM marked;
+-- a NUL byte is refused there too
+CALL put_bytes('v.csv', '\x312c610a322c00620a');
+SELECT * FROM v;
+-- latin1 is not taken for UTF-8
+CALL put_bytes('v.csv', convert_to(E'1,gr\u00fcn\n', 'LATIN1'));
 ALTER FOREIGN TABLE v OPTIONS (SET encoding 'utf8');
 SELECT * FROM v;
 SELECT (same_as_copy('v.csv', $$format 'csv', encoding 'utf8'$$)).copy_error;

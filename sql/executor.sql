@@ -34,6 +34,11 @@ SELECT v FROM r WHERE id NOT IN (SELECT id FROM f WHERE id IS NOT NULL) ORDER BY
 WITH RECURSIVE chain (id) AS (SELECT 1 UNION ALL SELECT (SELECT min(f.id) FROM f WHERE f.id > chain.id) FROM chain WHERE id < 5)
 SELECT * FROM chain;
 
+-- What an outer join may make null, and what comes from its other side.
+SELECT i, s.* FROM (VALUES (3), (4)) v (i) LEFT JOIN (SELECT id, coalesce(a, 3) AS c FROM f) s ON i >= s.id WHERE s.id = s.c;
+SELECT i, s.* FROM (VALUES (2), (6)) v (i) LEFT JOIN LATERAL (SELECT id, i + id AS sum FROM f WHERE id <= i) s ON s.sum = i * 2 ORDER BY i;
+SELECT i, s.* FROM (VALUES (1), (2)) v (i), LATERAL (SELECT f.id, i AS x, r.v FROM f LEFT JOIN r ON f.id = r.id AND r.id > i) s WHERE s.id > 3 ORDER BY i, s.id;
+
 -- No column needed at all.
 SELECT EXISTS (SELECT FROM f);
 SELECT EXISTS (SELECT FROM f WHERE id > 5);
@@ -48,6 +53,7 @@ SELECT tableoid::regclass, id FROM f LIMIT 1;
 SELECT tableoid = 'f'::regclass AS same, f FROM f LIMIT 1;
 SELECT count(f), count(f.*) FROM f;
 SELECT DISTINCT ctid FROM f;
+SELECT id FROM f WHERE tableoid = 'f'::regclass AND id < 3;
 
 -- Columns that are dropped, added, renamed, moved about.
 CREATE FOREIGN TABLE altered (gone text, id int OPTIONS (key 'true'), a int, also_gone int, b text) SERVER files;
@@ -126,6 +132,26 @@ FETCH FIRST FROM s;
 FETCH ABSOLUTE 3 FROM s;
 FETCH PRIOR FROM s;
 COMMIT;
+-- declared, read and rolled back in other subtransactions than the last one
+BEGIN;
+DECLARE c CURSOR FOR SELECT * FROM f;
+SAVEPOINT s;
+FETCH 1 FROM c;
+ROLLBACK TO s;
+FETCH 1 FROM c;
+SAVEPOINT s2;
+SELECT 1 / 0;
+ROLLBACK TO s2;
+FETCH ALL FROM c;
+FETCH BACKWARD 1 FROM c;
+ROLLBACK;
+BEGIN;
+SAVEPOINT s;
+DECLARE c CURSOR FOR SELECT id FROM f;
+FETCH 1 FROM c;
+RELEASE s;
+FETCH 2 FROM c;
+COMMIT;
 BEGIN;
 DECLARE h CURSOR WITH HOLD FOR SELECT id FROM f;
 COMMIT;
@@ -181,6 +207,13 @@ SELECT * FROM v WHERE id > 2;
 CREATE VIEW barrier WITH (security_barrier) AS SELECT id, a FROM f WHERE id < 5;
 CREATE FUNCTION leak(int) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN RAISE NOTICE 'sees %', $1; RETURN true; END $$;
 SELECT * FROM barrier WHERE leak(id);
+-- what a barrier holds back bounds no key, unless it is known not to leak
+CALL put('n.csv', E'1.5,a\n2.5,b\n3.5,c\n');
+CREATE FOREIGN TABLE n (id numeric OPTIONS (key 'true'), n text) SERVER files;
+CREATE VIEW n_barrier WITH (security_barrier) AS SELECT id, n FROM n WHERE n <> 'c';
+SELECT explain('SELECT * FROM n_barrier WHERE id > 2');
+SELECT * FROM n_barrier WHERE id > 2;
+SELECT explain('SELECT * FROM barrier WHERE id > 2');
 CREATE FUNCTION definer() RETURNS TABLE (id int, a int) LANGUAGE sql SECURITY DEFINER SET search_path = executor AS $$ SELECT id, a FROM f WHERE a > 10 $$;
 CREATE ROLE regress_outerjoin_reader;
 GRANT USAGE ON SCHEMA executor TO regress_outerjoin_reader;
@@ -211,12 +244,13 @@ MERGE INTO r USING f ON f.id = r.id
 	WHEN NOT MATCHED AND f.a IS NOT NULL THEN INSERT VALUES (f.id, f.a::text);
 SELECT * FROM r ORDER BY id, v;
 
--- Grouping, windows, set operations, DISTINCT, CTEs, sampling of nothing.
+-- Grouping, windows, set operations, DISTINCT, CTEs; no sampling.
 SELECT a IS NULL AS no_a, count(*), sum(id) FROM f GROUP BY 1 ORDER BY 1;
 SELECT id, sum(a) OVER (ORDER BY id) FROM f;
 SELECT id FROM f EXCEPT SELECT id FROM f WHERE a IS NULL ORDER BY 1;
 WITH twice AS MATERIALIZED (SELECT * FROM f) SELECT count(*) FROM twice x JOIN twice y USING (id);
 SELECT min(id), max(id), min(a), max(b), avg(a), array_agg(id), string_agg(b, ',') FROM f;
+SELECT * FROM f TABLESAMPLE system (50);
 SELECT * FROM f OFFSET 3;
 SELECT * FROM f LIMIT 0;
 SELECT x.id, y.id FROM f x FULL JOIN f y ON x.id = y.id + 1 ORDER BY 1, 2;
@@ -225,6 +259,8 @@ INSERT INTO copied SELECT * FROM f;
 SELECT count(*) FROM copied;
 COPY (SELECT * FROM f) TO STDOUT;
 -- generated columns and constraints of a foreign table are declarations
+CREATE FOREIGN TABLE generated (id int OPTIONS (key 'true'), twice int OPTIONS (filename 'a.csv') GENERATED ALWAYS AS (id * 2) STORED) SERVER files;
+SELECT * FROM generated WHERE id < 3;
 ALTER FOREIGN TABLE f ADD CONSTRAINT positive CHECK (id > 0);
 SET constraint_exclusion = on;
 SELECT * FROM f WHERE id < 0;

@@ -42,13 +42,26 @@ CREATE FUNCTION explain_json(query text) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
 BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off, FORMAT json) ' || query INTO plan;
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS off, COSTS off, TIMING off, SUMMARY off, FORMAT json) ' || query INTO plan;
 	RETURN plan->0->'Plan';
 END $$;
-SELECT key FROM json_object_keys(explain_json('SELECT colour, mass FROM props WHERE id >= 2')) key ORDER BY key COLLATE "C";
-SELECT xml_is_well_formed_document(string_agg(line, E'\n')) FROM explain('SELECT colour FROM props WHERE id >= 2', ', ANALYZE, FORMAT xml') line;
+SELECT key FROM json_object_keys(explain_json('SELECT colour, mass FROM props WHERE id >= 2')) key
+WHERE key <> 'Disabled' ORDER BY key COLLATE "C";
+SELECT stream->>'Column' AS stream, stream->>'Rows Read' AS rows, stream->>'Blocks Read' AS blocks, stream->>'Blocks Skipped' AS skipped, stream->>'Seeks' AS seeks
+FROM json_array_elements(explain_json('SELECT colour, mass FROM props WHERE id >= 2')->'Streams') stream;
+-- each element that is opened is closed
+SELECT name, open - close AS left_open
+FROM (SELECT tag[2] AS name, count(*) FILTER (WHERE tag[1] = '') AS open, count(*) FILTER (WHERE tag[1] = '/') AS close
+	  FROM explain('SELECT colour FROM props WHERE id >= 2', ', ANALYZE, FORMAT xml') line, regexp_matches(line, '<(/?)([\w-]+)[^>]*>', 'g') tag GROUP BY 1) t
+WHERE name IN ('explain', 'Streams', 'Stream', 'Rows-Read', 'Seeks') ORDER BY name COLLATE "C";
 
 -- A file that is not there is no reason not to plan.
 \! rm "$DIR"/length.csv
 SELECT explain('SELECT colour FROM props');
 SELECT explain('SELECT * FROM props');
+SELECT * FROM props;
+ALTER FOREIGN TABLE props ALTER length OPTIONS (ADD filename 'length.csv');
+SELECT explain('SELECT length FROM props');
+SELECT stream->>'Column' AS stream, stream->>'File' AS file, stream->>'Segments' AS segments, stream->>'Format' AS format
+FROM explain('SELECT length FROM props', ', FORMAT json') plan, json_array_elements(plan::json->0->'Plan'->'Streams') stream;
+SELECT length FROM props;

@@ -81,6 +81,15 @@ ALTER FOREIGN TABLE f ALTER id OPTIONS (DROP descending);
 CALL put_query('a.csv', 'SELECT * FROM a ORDER BY id');
 CALL put_query('b.csv', 'SELECT * FROM b ORDER BY id');
 
+-- What bounds the key, and what cannot.
+CREATE FUNCTION bounds(clause text, name text DEFAULT 'f') RETURNS boolean LANGUAGE sql AS $$
+	SELECT bool_or(line ~ 'Key Range') FROM explain(format('SELECT * FROM %I WHERE %s', name, clause)) line;
+$$;
+SELECT clause, bounds(clause) FROM unnest(ARRAY[
+	'id = 5::bigint', 'id < extract(year FROM now())::int', 'id > (SELECT 5)', 'a = 5 AND id < 9', 'id IS NULL', 'id = ANY (ARRAY[1, 2]::smallint[])',
+	-- volatile, converted first, of the row itself, more than one range
+	'id > (random() * 5)::int', 'id > 4.5', 'id + 0 = 5', 'id = a', 'id < 5 OR id > 9', 'id <> 5', 'id <> ALL (ARRAY[1, 2])', 'id IS NOT NULL', '(id, a) > (5, 6)', 'a = 5']) clause;
+
 -- Parameters: custom and generic plans, a null among them.
 PREPARE range(int, int) AS SELECT count(*), min(id), max(id), count(a), count(b) FROM f WHERE id BETWEEN $1 AND $2;
 SET plan_cache_mode = force_custom_plan;
@@ -101,12 +110,26 @@ EXECUTE any_of(NULL);
 EXECUTE any_of('{NULL, 7}');
 RESET plan_cache_mode;
 
+-- Another range with each rescan, some left before they end.
+CREATE TABLE probes AS
+	SELECT i, i * 7919 % 31000 - 1000 AS low, i * 7919 % 31000 - 1000 + i * 13 % 60 AS high, i % 4 AS few FROM generate_series(1, 200) i;
+CREATE TABLE joined AS SELECT * FROM o;
+ALTER TABLE joined ADD PRIMARY KEY (id);
+SELECT differences('SELECT i, (SELECT array_agg(s) FROM (SELECT * FROM f WHERE id BETWEEN low AND high OFFSET 0) s) FROM probes',
+	'SELECT i, (SELECT array_agg(s) FROM (SELECT * FROM joined WHERE id BETWEEN low AND high ORDER BY id) s) FROM probes');
+SELECT differences('SELECT i, (SELECT array_agg(id) FROM (SELECT id FROM f WHERE id > low ORDER BY id LIMIT few) s) FROM probes',
+	'SELECT i, (SELECT array_agg(id) FROM (SELECT id FROM joined WHERE id > low ORDER BY id LIMIT few) s) FROM probes');
+SELECT differences('SELECT i, (SELECT min(id) FROM f WHERE id IN (low, high)) FROM probes',
+	'SELECT i, (SELECT min(id) FROM joined WHERE id IN (low, high)) FROM probes');
+
 -- What was not read: errors that lie outside the range do not show.
 CALL put_lines('late.csv', $$SELECT format(E'%s,%s\n', i, i) FROM generate_series(1, 50000) i$$, 'not a row');
 CREATE FOREIGN TABLE late (id int OPTIONS (key 'true'), late int) SERVER files;
 SELECT count(late) FROM late WHERE id < 1000;
 SELECT count(late) FROM late WHERE id BETWEEN 1000 AND 1010;
 SELECT late FROM late WHERE id = 30000;
+SELECT (regexp_match(line, 'rows=(\d+)'))[1]::int BETWEEN 1 AND 5000 AS few_rows, (regexp_match(line, 'seeks=(\d+)'))[1] AS seeks
+FROM explain('SELECT late FROM late WHERE id = 30000', ', ANALYZE, TIMING off, SUMMARY off, BUFFERS off') line WHERE line ~ 'Stream';
 SELECT count(late) FROM late;
 
 -- Text keys; a clause in another collation is no range of this order.
@@ -118,6 +141,10 @@ SELECT differences($$SELECT * FROM t WHERE id >= 'key 199' AND id < 'key 2'$$, $
 SELECT differences($$SELECT * FROM t WHERE id COLLATE "en-x-icu" > 'KEY 199'$$, $$SELECT * FROM ta WHERE id COLLATE "en-x-icu" > 'KEY 199'$$);
 SELECT differences($$SELECT * FROM t WHERE id LIKE 'key 19%'$$, $$SELECT * FROM ta WHERE id LIKE 'key 19%'$$);
 SELECT differences($$SELECT * FROM t WHERE id IN ('key 7', 'key 700', 'no key')$$, $$SELECT * FROM ta WHERE id IN ('key 7', 'key 700', 'no key')$$);
+SELECT clause, bounds(clause, 't') FROM unnest(ARRAY[
+	'id = ''key 7''', 'id > ''key 7''::varchar', 'id > ''key 7'' COLLATE "C"',
+	'id > ''key 7'' COLLATE "en-x-icu"', 'id = ''key 7''::name', 'id::varchar(5) = ''key 7''', 'id::bpchar = ''key 7''', 'id ~<~ ''key 7''', 'id LIKE ''key 7%''']) clause;
+
 -- dates against timestamps
 CALL put_query('d.csv', $$SELECT date '2024-01-01' + i, i FROM generate_series(0, 400) i$$);
 CREATE FOREIGN TABLE d (id date OPTIONS (key 'true'), d int) SERVER files;

@@ -141,9 +141,52 @@ SELECT * FROM wrapped;
 CALL put('r.csv', E'2024-01-01 00:00:00.0000004,a\n2024-01-01 00:00:00.0000006,b\n');
 CREATE FOREIGN TABLE nano (id timestamp OPTIONS (key 'true'), r text) SERVER files;
 SELECT * FROM nano;
-CALL put('r.csv', E'1.001,a\n1.004,b\n');
-CREATE FOREIGN TABLE scaled (id numeric(6,2) OPTIONS (key 'true'), r text) SERVER files;
-SELECT * FROM scaled;
+CREATE FUNCTION key_error(type text, key text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	CALL put('r.csv', key || E',r\n');
+	EXECUTE format('CREATE FOREIGN TABLE exact (id %s OPTIONS (key ''true''), r text) SERVER files', type);
+	SELECT id::text INTO result FROM exact;
+	DROP FOREIGN TABLE exact;
+	RETURN result;
+EXCEPTION WHEN data_exception THEN
+	RETURN SQLERRM;
+END $$;
+CREATE DOMAIN price AS numeric(6,2);
+SET DateStyle = 'ISO';
+SELECT type, key, key_error(type, key) FROM (VALUES
+	('numeric(6,2)', '1.004'), ('numeric(6,2)', '1.10000'), ('price', '1.004'), ('price', '1.1'), ('numeric', '1.004'),
+	('timestamp', '2024-01-01 10:00:00.1234560'), ('timestamp', '2024-01-01 10:00:00.1234561'),
+	('timestamptz', '2024-01-01 10:00:00.123456700+00'), ('timestamp(0)', '2024-01-01 10:00:00.5'), ('timestamp(0)', '2024-01-01 10:00:00.0'),
+	('date', '2024-01-01 10:00:00'), ('date', '2024-01-01 00:00:00'), ('time', '10:00:00.0000001'), ('time(3)', '10:00:00.0001'),
+	('interval', '00:00:00.0000001'), ('varchar(2)', 'ab '), ('char(2)', 'ab '), ('name', repeat('n', 64)), ('float8', '0.1')) v (type, key);
+RESET DateStyle;
+-- Any type with an order gives the planner that order, and ranges.
+CREATE FUNCTION of_no_use(type text, value text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	CALL put('u.csv', '');
+	EXECUTE format('CREATE FOREIGN TABLE u (id %s OPTIONS (key ''true''), u int) SERVER files', type);
+	RETURN sorts('SELECT * FROM u ORDER BY id') OR NOT sorts('SELECT * FROM u ORDER BY id DESC') OR
+		NOT EXISTS (SELECT FROM explain(format('SELECT * FROM u WHERE id >= %L::%s', value, type)) line WHERE line ~ 'Key Range');
+END $$;
+DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT * FROM (VALUES
+		('smallint', '1'), ('int', '1'), ('bigint', '1'), ('numeric', '1'), ('numeric(6,2)', '1'), ('real', '1'), ('float8', '1'), ('oid', '1'), ('money', '1'), ('boolean', 't'),
+		('date', '2024-01-01'), ('time', '10:00'), ('timetz', '10:00+00'), ('timestamp', '2024-01-01'), ('timestamptz', '2024-01-01'), ('timestamp(0)', '2024-01-01'), ('interval', '1 day'),
+		('text', 'a'), ('varchar', 'a'), ('varchar(9)', 'a'), ('char(9)', 'a'), ('name', 'a'), ('"char"', 'a'), ('bytea', 'a'), ('uuid', '00000000-0000-0000-0000-000000000000'), ('bit(3)', '101'), ('bit varying', '101'),
+		('inet', '1.2.3.4'), ('cidr', '1.2.3.4'), ('macaddr', '08:00:2b:01:02:03'), ('pg_lsn', '0/0'), ('jsonb', '1'), ('tsvector', 'a'), ('int4[]', '{1}'), ('text[]', '{a}'), ('int4range', '[1,2)'),
+		('level', 'low'), ('positive', '1'), ('price', '1')) v (type, value)
+	LOOP
+		IF of_no_use(r.type, r.value) THEN
+			RAISE WARNING 'type % has neither', r.type;
+		END IF;
+		DROP FOREIGN TABLE u;
+	END LOOP;
+END $$;
 -- a type without an order cannot be a key
 CREATE FOREIGN TABLE no_order (id json OPTIONS (key 'true'), r text) SERVER files;
 SELECT * FROM no_order;

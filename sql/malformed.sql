@@ -35,6 +35,14 @@ SELECT * FROM t;
 -- the wrong delimiter
 CALL put('v.csv', E'1;a\n2;b\n');
 SELECT * FROM v;
+-- Nothing at all is no error: no rows, unless a header has to be there.
+CALL put('v.csv', '');
+SELECT * FROM v;
+SELECT * FROM h;
+ALTER FOREIGN TABLE h OPTIONS (SET header 'match');
+SELECT * FROM h;
+CALL put('v.csv', E'id,v\n');
+SELECT * FROM h;
 
 -- A quote that is never closed names the line where it opened.
 CALL put('v.csv', E'1,a\n2,"b\n3,c\n4,d\n');

@@ -18,12 +18,12 @@ ANALYZE a, b, r;
 
 SELECT explain('SELECT * FROM f ORDER BY id');
 SELECT explain('SELECT * FROM f ORDER BY id LIMIT 10');
-SELECT explain('SELECT DISTINCT id FROM f ORDER BY id');
 SELECT query, sorts(query) FROM unnest(ARRAY[
 	'SELECT a FROM f ORDER BY id', 'SELECT * FROM f ORDER BY id NULLS LAST', 'SELECT * FROM f WHERE id > 10 ORDER BY id, a LIMIT 5',
-	'SELECT * FROM (SELECT id AS x, b FROM f) s ORDER BY x',
+	'SELECT * FROM (SELECT id AS x, b FROM f) s ORDER BY x', 'SELECT * FROM f ORDER BY id NULLS FIRST',
+	'SELECT DISTINCT id FROM f ORDER BY id', 'SELECT row_number() OVER (ORDER BY id), b FROM f', 'SELECT * FROM f WHERE id = 5 ORDER BY id, a',
 	-- these are not the files' order
-	'SELECT * FROM f ORDER BY id DESC', 'SELECT * FROM f ORDER BY a', 'SELECT * FROM f ORDER BY id + 0', 'SELECT * FROM f ORDER BY id USING >', 'SELECT * FROM f ORDER BY -id']) query;
+	'SELECT * FROM f ORDER BY id DESC', 'SELECT * FROM f ORDER BY a', 'SELECT * FROM f ORDER BY id + 0', 'SELECT * FROM f ORDER BY id USING >', 'SELECT * FROM f ORDER BY -id', 'SELECT * FROM f WHERE a = 10 ORDER BY a, b']) query;
 -- no null key, but the order says where nulls would go
 SELECT * FROM f ORDER BY id NULLS FIRST LIMIT 3;
 SELECT * FROM f ORDER BY id DESC LIMIT 3;
@@ -86,7 +86,14 @@ SELECT * FROM t ORDER BY id LIMIT 3;
 CALL put_query('c.csv', 'SELECT i / 10, i % 10, i FROM generate_series(1, 2000) i ORDER BY 1, 2 DESC');
 CREATE FOREIGN TABLE c (m int OPTIONS (key 'true'), n int OPTIONS (key 'true', descending 'true'), c int OPTIONS (field '3')) SERVER files;
 SELECT query, sorts(query) FROM unnest(ARRAY[
-	'SELECT * FROM c ORDER BY m, n DESC', 'SELECT * FROM c ORDER BY m', 'SELECT * FROM c ORDER BY m, n DESC, c', 'SELECT * FROM c ORDER BY m, n', 'SELECT * FROM c ORDER BY n DESC', 'SELECT * FROM c WHERE m = 5 ORDER BY n DESC', 'SELECT m, count(*) FROM c GROUP BY m ORDER BY m']) query;
+	'SELECT * FROM c ORDER BY m, n DESC', 'SELECT * FROM c ORDER BY m', 'SELECT * FROM c ORDER BY m, n DESC, c', 'SELECT * FROM c ORDER BY m, n', 'SELECT * FROM c ORDER BY n DESC', 'SELECT * FROM c WHERE m = 5 ORDER BY n DESC', 'SELECT m, count(*) FROM c GROUP BY m ORDER BY m',
+	'SELECT * FROM c WHERE n = 5 ORDER BY m', 'SELECT * FROM c WHERE n = 5 ORDER BY m, n', 'SELECT * FROM c ORDER BY n DESC, m', 'SELECT * FROM c ORDER BY m DESC, n']) query;
+-- a column that equals one before it adds nothing to the order
+CALL put_query('d.csv', 'SELECT m, m, n, c FROM c');
+CREATE FOREIGN TABLE d (k int OPTIONS (key 'true'), m int OPTIONS (key 'true'), n int OPTIONS (key 'true', descending 'true'),
+	d int OPTIONS (field '4')) SERVER files;
+SELECT sorts('SELECT * FROM d WHERE k = m ORDER BY m, n DESC');
+SELECT differences('SELECT m, n, d FROM d WHERE k = m ORDER BY m, n DESC', 'SELECT m, n, c FROM c', true);
 SELECT * FROM c ORDER BY m, n LIMIT 3;
 SELECT * FROM c WHERE m = 5 ORDER BY n LIMIT 3;
 
@@ -101,3 +108,24 @@ END $$;
 SELECT count(*), estimate('SELECT * FROM f') BETWEEN count(*) / 2 AND count(*) * 2 AS near FROM f;
 SELECT count(*), estimate('SELECT * FROM f WHERE id BETWEEN 1000 AND 2000') BETWEEN count(*) / 2 AND count(*) * 2 AS near FROM f WHERE id BETWEEN 1000 AND 2000;
 SELECT estimate('SELECT * FROM f WHERE id = 5') BETWEEN 1 AND 2 AS one_row;
+SELECT estimate('SELECT * FROM f WHERE id > 9000') = 1 AS one_row;
+
+-- ANALYZE counts the rows and looks at the values.
+ANALYZE f;
+SELECT reltuples FROM pg_class WHERE oid = 'f'::regclass;
+SELECT attname, round(null_frac::numeric, 4) AS null_frac, round(n_distinct::numeric, 4) AS n_distinct, correlation = 1 AS ascends
+FROM pg_stats WHERE schemaname = 'pathkeys' AND tablename = 'f' ORDER BY 1;
+SELECT count(*), estimate('SELECT * FROM f WHERE a IS NULL') BETWEEN count(*) / 2 AND count(*) * 2 AS near FROM f WHERE a IS NULL;
+-- of a larger table, a sample
+CREATE TABLE many AS SELECT i AS id, i % 10 AS m FROM generate_series(1, 50000) i;
+CALL put_query('m.csv', 'SELECT * FROM many ORDER BY id');
+CREATE FOREIGN TABLE many_file (id int OPTIONS (key 'true'), m int) SERVER files;
+SET default_statistics_target = 10;
+ANALYZE many_file;
+RESET default_statistics_target;
+SELECT reltuples FROM pg_class WHERE oid = 'many_file'::regclass;
+SELECT count(*) FILTER (WHERE freq BETWEEN 0.05 AND 0.15) AS near_a_tenth
+FROM pg_stats, unnest(most_common_freqs) freq WHERE schemaname = 'pathkeys' AND tablename = 'many_file' AND attname = 'm';
+-- as one of a table's children
+ANALYZE parts;
+SELECT null_frac, n_distinct FROM pg_stats WHERE schemaname = 'pathkeys' AND tablename = 'parts' AND attname = 'id';

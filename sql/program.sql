@@ -42,6 +42,9 @@ SELECT count(*), count(v), sum(id) FROM f WHERE id <= 100000;
 ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program $$printf '2,a\n1,b\n'$$);
 SELECT * FROM f;
 -- EXPLAIN does not run it
-ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program 'touch "$DIR"/ran; exit 1');
+\set program 'touch "' :dir '/ran"'
+ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program :'program');
 EXPLAIN (COSTS OFF) SELECT * FROM f;
+SELECT count(*) FROM pg_ls_dir(:'dir') name WHERE name = 'ran';
+SELECT count(*) FROM f;
 SELECT count(*) FROM pg_ls_dir(:'dir') name WHERE name = 'ran';

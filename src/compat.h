@@ -21,6 +21,19 @@
 #error "outerjoin_fdw needs a 64-bit server: integer keys travel as Datums"
 #endif
 
+/* 16 took the macros for values of variable length out of postgres.h. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/*
+ * 18 spells it the way C11 and C23 do, in front of a declaration; its older
+ * pg_attribute_noreturn() behind one is gone.
+ */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
 /*
  * 17 added the restriction clauses that a foreign join takes over, 18 the
  * number of disabled nodes; a base relation has none of either.

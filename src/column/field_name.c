@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/varlena.h"
@@ -103,7 +105,7 @@ closest_name(const FieldList *list, const char *wanted)
 }
 
 /* Error: the option "field" or "key_field" names what the file does not have. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 report_missing_field(const FieldList *list, const FieldSpec *column)
 {
 	const char *closest = closest_name(list, column->declared);
@@ -116,7 +118,7 @@ report_missing_field(const FieldList *list, const FieldSpec *column)
 			 closest ? errhint("Perhaps you meant the field \"%s\".", closest) : 0));
 }
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 report_undecided_field(const FieldList *list, const FieldSpec *column)
 {
 	const char *closest = closest_name(list, column->column);
@@ -128,6 +130,8 @@ report_undecided_field(const FieldList *list, const FieldSpec *column)
 			 errdetail_fields(list),
 			 closest ?
 			 errhint("Perhaps you want to set the column's option \"field\" to \"%s\".", closest) :
+			 list->nfields == 1 ?
+			 errhint("If the file's fields are separated by another character, set the option \"delimiter\".") :
 			 errhint("Name the column's field with the option \"field\".")));
 }
 

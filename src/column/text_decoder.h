@@ -33,6 +33,9 @@ typedef struct TextRun
 
 typedef void (*TextLoop) (TextDecoder *decoder, const TextRun *run);
 
+/* text_exact.c's own */
+typedef struct TextExactness TextExactness;
+
 /* A null string of this length equals no field. */
 #define NO_NULL_STRING		PG_UINT32_MAX
 
@@ -45,6 +48,7 @@ struct TextDecoder
 	uint32		null_length;
 	bool		force_null;
 	bool		input_checks_null;	/* the input function wants to see nulls */
+	bool		wide;			/* plain numbers may be taken four at a time */
 
 	/* what converters ask for */
 	uint32		max_length;		/* text types: characters that surely fit */
@@ -60,6 +64,7 @@ struct TextDecoder
 	Oid			ioparam;
 	FmgrInfo	input;
 	char	   *terminated;		/* [TERMINATED_SIZE] a field as a C string */
+	TextExactness *exact;		/* NULL where the input function may round */
 };
 
 #define TERMINATED_SIZE		1024
@@ -70,6 +75,9 @@ struct TextDecoder
 extern Datum text_decode_by_input(TextDecoder *decoder, ValueArena *arena,
 								  const char *p, uint32 length);
 
+/* text_exact.c: an error where the value, read from the string, is not all of it */
+extern void text_check_exact(TextDecoder *decoder, char *string, Datum value);
+
 /* text_number.c */
 extern void text_loop_bool(TextDecoder *decoder, const TextRun *run);
 extern void text_loop_int2(TextDecoder *decoder, const TextRun *run);
@@ -77,6 +85,15 @@ extern void text_loop_int4(TextDecoder *decoder, const TextRun *run);
 extern void text_loop_int8(TextDecoder *decoder, const TextRun *run);
 extern void text_loop_float4(TextDecoder *decoder, const TextRun *run);
 extern void text_loop_float8(TextDecoder *decoder, const TextRun *run);
+
+/*
+ * text_wide.c: as the ordinary loop, for contiguous rows (rows is NULL) where
+ * decoder->wide allows it.  Integers are those from 0 to "most".
+ */
+extern bool text_wide_available(void);
+extern void text_wide_integers(TextDecoder *decoder, const TextRun *run, int64 most, TextLoop ordinary);
+extern void text_wide_doubles(TextDecoder *decoder, const TextRun *run, TextLoop ordinary);
+extern void text_wide_floats(TextDecoder *decoder, const TextRun *run, TextLoop ordinary);
 
 /* text_datetime.c */
 extern void text_loop_date(TextDecoder *decoder, const TextRun *run);

@@ -87,22 +87,49 @@ convert_int2(TextDecoder *decoder, ValueArena *arena, ArenaCursor *cursor,
 		(int64) *value == (int16) (int64) *value;
 }
 
-void
-text_loop_int2(TextDecoder *decoder, const TextRun *run)
+static void
+loop_int2(TextDecoder *decoder, const TextRun *run)
 {
 	text_decode_rows(decoder, run, convert_int2);
 }
 
 void
-text_loop_int4(TextDecoder *decoder, const TextRun *run)
+text_loop_int2(TextDecoder *decoder, const TextRun *run)
+{
+	if (decoder->wide && run->rows == NULL)
+		text_wide_integers(decoder, run, PG_INT16_MAX, loop_int2);
+	else
+		loop_int2(decoder, run);
+}
+
+static void
+loop_int4(TextDecoder *decoder, const TextRun *run)
 {
 	text_decode_rows(decoder, run, convert_int4);
 }
 
 void
-text_loop_int8(TextDecoder *decoder, const TextRun *run)
+text_loop_int4(TextDecoder *decoder, const TextRun *run)
+{
+	if (decoder->wide && run->rows == NULL)
+		text_wide_integers(decoder, run, PG_INT32_MAX, loop_int4);
+	else
+		loop_int4(decoder, run);
+}
+
+static void
+loop_int8(TextDecoder *decoder, const TextRun *run)
 {
 	text_decode_rows(decoder, run, convert_int8);
+}
+
+void
+text_loop_int8(TextDecoder *decoder, const TextRun *run)
+{
+	if (decoder->wide && run->rows == NULL)
+		text_wide_integers(decoder, run, PG_INT64_MAX, loop_int8);
+	else
+		loop_int8(decoder, run);
 }
 
 /* ------------------------------------------------------------ floating point */
@@ -403,14 +430,32 @@ convert_float4(TextDecoder *decoder, ValueArena *arena, ArenaCursor *cursor,
 	return true;
 }
 
-void
-text_loop_float4(TextDecoder *decoder, const TextRun *run)
+static void
+loop_float4(TextDecoder *decoder, const TextRun *run)
 {
 	text_decode_rows(decoder, run, convert_float4);
 }
 
 void
-text_loop_float8(TextDecoder *decoder, const TextRun *run)
+text_loop_float4(TextDecoder *decoder, const TextRun *run)
+{
+	if (decoder->wide && run->rows == NULL)
+		text_wide_floats(decoder, run, loop_float4);
+	else
+		loop_float4(decoder, run);
+}
+
+static void
+loop_float8(TextDecoder *decoder, const TextRun *run)
 {
 	text_decode_rows(decoder, run, convert_float8);
+}
+
+void
+text_loop_float8(TextDecoder *decoder, const TextRun *run)
+{
+	if (decoder->wide && run->rows == NULL)
+		text_wide_doubles(decoder, run, loop_float8);
+	else
+		loop_float8(decoder, run);
 }

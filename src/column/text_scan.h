@@ -116,7 +116,7 @@ scan_two_digits(uint64 digits, int place)
 }
 
 /* Up to 19 digits and nothing else; every such number fits. */
-static inline bool
+static pg_attribute_always_inline bool
 scan_unsigned(const char *p, uint32 len, uint64 *result)
 {
 	uint64		first;
@@ -149,7 +149,7 @@ scan_unsigned(const char *p, uint32 len, uint64 *result)
 }
 
 /* Digits behind an optional minus sign, within int64. */
-static inline bool
+static pg_attribute_always_inline bool
 scan_int64(const char *p, uint32 len, int64 *result)
 {
 	uint64		negative = len > 0 && *p == '-';

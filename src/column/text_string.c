@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include "utils/memutils.h"
 #include "utils/uuid.h"
 

@@ -96,9 +96,18 @@ decoder_set_typmod(TextDecoder *decoder, Oid type, int32 typmod)
 		decoder->precision = typmod;
 }
 
+/* Could a field that is a plain number equal the null string? */
+static bool
+null_is_number(const char *null)
+{
+	size_t		length = strlen(null);
+
+	return length > 0 && strspn(null, "0123456789.") == length;
+}
+
 TextDecoder *
 text_decoder_create(Oid type, int32 typmod, const char *null, bool force_null,
-					MemoryContext context)
+					bool simd, MemoryContext context)
 {
 	TextDecoder *decoder = MemoryContextAllocZero(context, sizeof(TextDecoder));
 	Oid			input;
@@ -107,6 +116,7 @@ text_decoder_create(Oid type, int32 typmod, const char *null, bool force_null,
 	decoder->null = null ? MemoryContextStrdup(context, null) : "";
 	decoder->null_length = null ? (uint32) strlen(null) : NO_NULL_STRING;
 	decoder->force_null = force_null;
+	decoder->wide = simd && text_wide_available() && !null_is_number(decoder->null);
 	decoder->base_type = getBaseType(type);
 	decoder_set_typmod(decoder, type, typmod);
 
@@ -163,6 +173,8 @@ text_decode_by_input(TextDecoder *decoder, ValueArena *arena, const char *p, uin
 
 	caller = MemoryContextSwitchTo(value_arena_context(arena));
 	value = InputFunctionCall(&decoder->input, string, decoder->ioparam, decoder->typmod);
+	if (decoder->exact != NULL && string != NULL)
+		text_check_exact(decoder, string, value);
 	MemoryContextSwitchTo(caller);
 	return string ? datum_sign_extend(decoder->base_type, value) : (Datum) 0;
 }

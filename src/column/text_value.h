@@ -51,11 +51,18 @@ typedef struct TextDecoder TextDecoder;
 
 /*
  * null: the null string, or NULL where none applies (force_not_null).
- * force_null: a quoted field that equals it is null too.
+ * force_null: a quoted field that equals it is null too.  simd: wide
+ * instructions may be used; they make no difference in the results.
  */
 extern TextDecoder *text_decoder_create(Oid type, int32 typmod,
 										const char *null, bool force_null,
-										MemoryContext context);
+										bool simd, MemoryContext context);
+
+/*
+ * For a key of this type: text that the type or its modifier would round or
+ * cut is an error.
+ */
+extern void text_decoder_refuse_rounding(TextDecoder *decoder, Oid type, MemoryContext context);
 
 /*
  * Decode rows [from, to), or of those only "rows", to values[row] and

@@ -8,8 +8,11 @@
 #ifndef OUTERJOIN_CSV_BUFFER_H
 #define OUTERJOIN_CSV_BUFFER_H
 
-#include "io/byte_source.h"
+#include "compat.h"
+
 #include "utils/memutils.h"
+
+#include "io/byte_source.h"
 
 /* Longest row, as in COPY: what palloc gives, less the slack behind it. */
 #define CSV_MAX_BUFFER	((uint32) (MaxAllocSize - 1024))
@@ -68,6 +71,6 @@ extern bool csv_buffer_refill(CsvBuffer *buffer, uint32 keep);
 extern void csv_buffer_verify(CsvBuffer *buffer, uint32 upto, bool ascii, uint32 ascii_from);
 
 /* The error of the broken bytes. */
-extern void csv_buffer_report_broken(CsvBuffer *buffer) pg_attribute_noreturn();
+pg_noreturn extern void csv_buffer_report_broken(CsvBuffer *buffer);
 
 #endif							/* OUTERJOIN_CSV_BUFFER_H */

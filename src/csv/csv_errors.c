@@ -9,9 +9,22 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include "mb/pg_wchar.h"
 
 #include "csv/csv_errors.h"
+
+/* A first row that is no data is most often a header that nobody has declared. */
+static void
+hint_at_header(const CsvReader *reader)
+{
+	int			code = geterrcode();
+
+	if (reader->dialect->header == HEADER_NONE &&
+		(code == ERRCODE_INVALID_TEXT_REPRESENTATION || code == ERRCODE_INVALID_DATETIME_FORMAT))
+		errhint("If the first line holds the names of the fields, set the option \"header\" to \"true\".");
+}
 
 /* Counting lines may read the file; a second error there must not come back here. */
 static void
@@ -26,6 +39,8 @@ show_context(void *argument)
 	error_context_stack = NULL;
 	csv_reader_locate(reader, context->row, &row, &line);
 	error_context_stack = saved;
+	if (context->column && row == 1)
+		hint_at_header(reader);
 	if (context->column)
 		errcontext("file \"%s\", line %lld, column \"%s\"",
 				   reader->name, (long long) line, context->column);
@@ -57,25 +72,40 @@ line_end_name(char c)
 	return c == '\r' ? "carriage return" : "newline";
 }
 
+/* What the lines so far end with. */
+static const char *
+usual_line_end(const CsvReader *reader)
+{
+	switch (reader->grammar.line_end)
+	{
+		case LINE_END_CR:
+			return "a carriage return";
+		case LINE_END_CRLF:
+			return "a carriage return and a newline";
+		default:
+			return "a newline";
+	}
+}
+
 /* A line end that is not the file's own kind. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 report_line_end(CsvReader *reader, char c)
 {
 	if (reader->grammar.csv)
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 				 errmsg("unquoted %s found in data", line_end_name(c)),
-				 errdetail("The lines before end otherwise."),
+				 errdetail("The lines before it end with %s.", usual_line_end(reader)),
 				 errhint("Use quoted CSV field to represent %s.", line_end_name(c))));
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 			 errmsg("literal %s found in data", line_end_name(c)),
-			 errdetail("The lines before end otherwise."),
+			 errdetail("The lines before it end with %s.", usual_line_end(reader)),
 			 errhint("Use \"%s\" to represent %s.", c == '\r' ? "\\r" : "\\n", line_end_name(c))));
 }
 
 /* The place where it opened: lines below the row's first one. */
-static void pg_attribute_noreturn()
+pg_noreturn static void
 report_open_quote(CsvReader *reader, int row, uint32 quote)
 {
 	int64		number;
@@ -108,12 +138,13 @@ csv_report_status(CsvReader *reader, int row, CsvRowStatus status, const CsvRow 
 		case CSV_ROW_BAD_MARKER:
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("end-of-copy marker corrupt"),
-					 errdetail("A \"\\.\" must be alone on its line.")));
+					 errmsg("end-of-copy marker is not alone on its line"),
+					 errhint("Write a backslash that is data as \"\\\\\".")));
 		case CSV_ROW_MARKER_LINE_END:
 			ereport(ERROR,
 					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
-					 errmsg("end-of-copy marker does not match previous newline style")));
+					 errmsg("end-of-copy marker does not match previous newline style"),
+					 errdetail("The lines before it end with %s.", usual_line_end(reader))));
 		default:
 			break;
 	}

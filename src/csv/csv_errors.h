@@ -26,11 +26,11 @@ extern void csv_context_pop(CsvContext *context);
  * The row at reader->start, which is row number "row" of the batch, cannot be
  * read.  "status" is not CSV_ROW_OK or CSV_ROW_INCOMPLETE.
  */
-extern void csv_report_status(CsvReader *reader, int row, CsvRowStatus status,
-							  const CsvRow *found) pg_attribute_noreturn();
-extern void csv_report_fields(CsvReader *reader, int row, int nfields) pg_attribute_noreturn();
-extern void csv_report_too_long(CsvReader *reader, int row) pg_attribute_noreturn();
-extern void csv_report_broken(CsvReader *reader, int row) pg_attribute_noreturn();
+pg_noreturn extern void csv_report_status(CsvReader *reader, int row, CsvRowStatus status,
+							  const CsvRow *found);
+pg_noreturn extern void csv_report_fields(CsvReader *reader, int row, int nfields);
+pg_noreturn extern void csv_report_too_long(CsvReader *reader, int row);
+pg_noreturn extern void csv_report_broken(CsvReader *reader, int row);
 
 /* Verify a field whose escapes made bytes of their own. */
 extern void csv_verify_field(CsvReader *reader, int row, const char *bytes, uint32 length);

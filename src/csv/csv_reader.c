@@ -176,7 +176,7 @@ find_first_row(CsvReader *reader, CsvRow *found)
 
 /* The names that a header line holds. */
 static void
-read_names(CsvReader *reader, const CsvRow *header)
+read_names(CsvReader *reader, CsvRow *header)
 {
 	int			n = header->nfields;
 	char	   *base = reader->buffer.base;
@@ -315,7 +315,6 @@ csv_reader_want(CsvReader *reader, const int *fields, int nfields)
 	wanted->offset = palloc(sizeof(uint32 *) * nfields);
 	wanted->length = palloc(sizeof(uint32 *) * nfields);
 	reader->fields = palloc0(sizeof(TextFields) * nfields);
-	reader->split = palloc(sizeof(uint32) * 2 * nfields);
 	for (int i = 0; i < nfields; i++)
 	{
 		wanted->offset[i] = palloc(sizeof(uint32) * reader->max_rows);
@@ -465,27 +464,33 @@ judge_blank(CsvReader *reader, int row)
  * cannot be split once more, the field is kept for the error.
  */
 static bool
-split_row(CsvReader *reader, const CsvRow *found, int row)
+split_row(CsvReader *reader, CsvRow *found, int row)
 {
 	CsvFields  *wanted = &reader->wanted;
 	char	   *base = reader->buffer.base;
-	uint32	   *offset = reader->split;
-	uint32	   *length = offset + wanted->nwanted;
-	bool		unverified;
+	uint32		offset[8];
+	uint32		length[8];
 
-	unverified = csv_row_split(&reader->grammar, base, found, wanted->wanted, wanted->nwanted, offset, length);
-	for (int i = 0; i < wanted->nwanted; i++)
+	/* a few at a time: most rows have no more */
+	for (int i = 0; i < wanted->nwanted; i += (int) lengthof(offset))
 	{
-		uint32		bytes = length[i] & ~TEXT_FIELD_QUOTED;
+		int			n = Min(wanted->nwanted - i, (int) lengthof(offset));
+		bool		unverified;
 
-		wanted->offset[i][row] = offset[i];
-		wanted->length[i][row] = length[i];
-		if (unverified && length[i] != TEXT_FIELD_NULL &&
-			!pg_verifymbstr(base + offset[i], (int) bytes, true))
+		unverified = csv_row_split(&reader->grammar, base, found, wanted->wanted + i, n, offset, length);
+		for (int j = 0; j < n; j++)
 		{
-			reader->invalid = base + offset[i];
-			reader->invalid_length = bytes;
-			return false;
+			uint32		bytes = length[j] & ~TEXT_FIELD_QUOTED;
+
+			wanted->offset[i + j][row] = offset[j];
+			wanted->length[i + j][row] = length[j];
+			if (unverified && length[j] != TEXT_FIELD_NULL &&
+				!pg_verifymbstr(base + offset[j], (int) bytes, true))
+			{
+				reader->invalid = base + offset[j];
+				reader->invalid_length = bytes;
+				return false;
+			}
 		}
 	}
 	csv_position_add_breaks(reader, row, found->breaks);

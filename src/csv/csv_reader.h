@@ -42,7 +42,6 @@ typedef struct CsvReader
 	uint32		scanned;		/* the scan has seen the bytes before this */
 	uint32		breaks_end;		/* no row from here on is known to hold a line break */
 	uint32		blanks_end;		/* lines before this are blank, yet not the last */
-	uint32	   *split;			/* [2 * wanted.nwanted] fields of one row */
 	const char *invalid;		/* a field of the next row that is no valid text */
 	uint32		invalid_length;
 

@@ -205,6 +205,8 @@ csv_row_find(const CsvGrammar *grammar, const char *base,
 	row->nfields = 1;
 	row->breaks = 0;
 	row->open_quote = 0;
+	row->split_pos = start;
+	row->split_field = 0;
 	row->line_end = grammar->line_end;
 	status = grammar->csv ? find_csv_row(grammar, base, limit, at_end, row)
 		: find_text_row(grammar, base, limit, at_end, row);
@@ -382,12 +384,12 @@ skip_field(const CsvGrammar *grammar, const char *base, uint32 pos, uint32 limit
 }
 
 bool
-csv_row_split(const CsvGrammar *grammar, char *base, const CsvRow *row,
+csv_row_split(const CsvGrammar *grammar, char *base, CsvRow *row,
 			  const int *wanted, int nwanted, uint32 *offset, uint32 *length)
 {
-	uint32		pos = row->start;
+	uint32		pos = row->split_pos;
 	bool		unverified = false;
-	int			field = 0;
+	int			field = row->split_field;
 
 	for (int i = 0; i < nwanted; i++)
 	{
@@ -401,6 +403,8 @@ csv_row_split(const CsvGrammar *grammar, char *base, const CsvRow *row,
 		pos++;
 		field++;
 	}
+	row->split_pos = pos;
+	row->split_field = field;
 	return unverified;
 }
 

@@ -52,6 +52,8 @@ typedef struct CsvRow
 	int			nfields;
 	int			breaks;			/* line breaks within [start, end) */
 	uint32		open_quote;		/* CSV_ROW_OPEN_QUOTE: where */
+	uint32		split_pos;		/* what is not yet split starts here, */
+	int			split_field;	/* with this field */
 	CsvLineEnd	line_end;		/* the file's style, as known after this row */
 } CsvRow;
 
@@ -74,8 +76,11 @@ extern CsvRowStatus csv_row_find(const CsvGrammar *grammar, const char *base,
  * that was found OK, unescaped in place, as offset and length (with the flags
  * of text_value.h).  True when an escape has made bytes that are not plain
  * ASCII, so that the fields' encoding must be verified anew.
+ *
+ * What was unescaped cannot be read again: a second call for the same row goes
+ * on where the first one stopped, and wants later fields.
  */
-extern bool csv_row_split(const CsvGrammar *grammar, char *base, const CsvRow *row,
+extern bool csv_row_split(const CsvGrammar *grammar, char *base, CsvRow *row,
 						  const int *wanted, int nwanted, uint32 *offset, uint32 *length);
 
 /*

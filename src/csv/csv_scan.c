@@ -65,6 +65,12 @@ stray_paired(const ByteMasks *m, const char *p)
 	return followed;
 }
 
+static inline uint32
+lowest_bit(uint64 x)
+{
+	return x ? (uint32) __builtin_ctzll(x) : 0;
+}
+
 /* ------------------------------------------------------- without SIMD */
 
 #define EACH_BYTE(c)	(UINT64CONST(0x0101010101010101) * (uint8) (c))
@@ -112,6 +118,7 @@ classify_portable(const CsvScan *scan, const char *p, ByteMasks *m)
 #define SCAN_NAME		scan_marks_portable
 #define SCAN_TARGET
 #define SCAN_CLASSIFY	classify_portable
+#define SCAN_LOWEST		lowest_bit
 #include "csv/csv_scan_template.h"
 
 /* ---------------------------------------------------------- with SIMD */
@@ -146,6 +153,7 @@ classify_sse2(const CsvScan *scan, const char *p, ByteMasks *m)
 #define SCAN_NAME		scan_marks_sse2
 #define SCAN_TARGET
 #define SCAN_CLASSIFY	classify_sse2
+#define SCAN_LOWEST		lowest_bit
 #include "csv/csv_scan_template.h"
 
 #define TARGET_AVX2		__attribute__((target("avx2,bmi,popcnt")))
@@ -176,6 +184,7 @@ classify_avx2(const CsvScan *scan, const char *p, ByteMasks *m)
 #define SCAN_NAME		scan_marks_avx2
 #define SCAN_TARGET		TARGET_AVX2
 #define SCAN_CLASSIFY	classify_avx2
+#define SCAN_LOWEST(x)	(uint32) _tzcnt_u64(x)	/* 64 for 0, without asking */
 #include "csv/csv_scan_template.h"
 
 #endif							/* SCAN_X86 */

@@ -8,6 +8,7 @@
  *	  SCAN_NAME			the function's name
  *	  SCAN_TARGET		its attributes
  *	  SCAN_CLASSIFY		classify(scan, p, masks): masks of the 64 bytes at p
+ *	  SCAN_LOWEST		lowest(mask): number of the lowest bit; of 0 any number
  *
  * All are undefined again at the end.
  *
@@ -56,16 +57,17 @@ SCAN_NAME(CsvScan *scan, const char *base, uint32 from, uint32 to)
 				scan->quote_end = at + 64;
 		}
 
-		/* eight at a time without asking: what is too much is overwritten */
+		/* some at a time without asking: what is too much is overwritten */
 		if (found != 0)
 		{
 			int			n = __builtin_popcountll(found);
 
-			for (int done = 0; done < n; done += 8)
+			for (int done = 0; done < n; done += 4)
 			{
-				for (int i = 0; i < 8; i++)
+#pragma GCC unroll 4
+				for (int i = 0; i < 4; i++)
 				{
-					out[done + i] = at + (found ? (uint32) __builtin_ctzll(found) : 0);
+					out[done + i] = at + SCAN_LOWEST(found);
 					found &= found - 1;
 				}
 			}
@@ -82,3 +84,4 @@ SCAN_NAME(CsvScan *scan, const char *base, uint32 from, uint32 to)
 #undef SCAN_NAME
 #undef SCAN_TARGET
 #undef SCAN_CLASSIFY
+#undef SCAN_LOWEST

@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include "utils/memutils.h"
 
 #include "csv/csv_errors.h"
@@ -74,7 +76,8 @@ create_decoder(const CsvStream *stream, const FieldSpec *column)
 
 	return text_decoder_create(column->type, column->typmod,
 							   csv && column->force_not_null ? NULL : stream->source.dialect.null,
-							   csv && column->force_null, stream->context);
+							   csv && column->force_null, stream->resources.simd,
+							   stream->context);
 }
 
 static int
@@ -168,7 +171,10 @@ prepare_batch(CsvStream *stream)
 	stream->key_decoder = palloc(sizeof(TextDecoder *) * spec->nkeys);
 	stream->value_decoder = palloc0(sizeof(TextDecoder *) * Max(spec->nfields, 1));
 	for (int i = 0; i < spec->nkeys; i++)
+	{
 		stream->key_decoder[i] = create_decoder(stream, &spec->keys[i]);
+		text_decoder_refuse_rounding(stream->key_decoder[i], spec->keys[i].type, stream->context);
+	}
 	for (int i = 0; i < spec->nfields; i++)
 	{
 		if (stream->base.wanted[i])
@@ -196,7 +202,7 @@ csv_prepare(CsvStream *stream)
 
 /* ------------------------------------------------------------ keys */
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 report_null_key(CsvStream *stream, const char *column, int row)
 {
 	CsvContext	context;

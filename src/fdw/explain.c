@@ -79,12 +79,17 @@ stream_title(const StreamSpec *spec, List *files)
 		return "program";
 	if (list_length(files) == 1)
 		return ((const SegmentFile *) linitial(files))->name;
-	return spec->filename;
+	return spec->filename ? spec->filename : spec->column;
 }
 
 static const char *
-stream_format_title(const SegmentFile *file)
+stream_format_title(List *files)
 {
+	const SegmentFile *file;
+
+	if (files == NIL)
+		return "no file";
+	file = linitial(files);
 	if (file->compression == COMPRESSION_NONE)
 		return file->format->name;
 	return psprintf("%s, %s", file->format->name, compression_name(file->compression));
@@ -97,8 +102,7 @@ explain_stream_text(const StreamSpec *spec, StreamRole role, List *files,
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "%s (%s", stream_title(spec, files),
-					 stream_format_title(linitial(files)));
+	appendStringInfo(&text, "%s (%s", stream_title(spec, files), stream_format_title(files));
 	if (list_length(files) > 1)
 		appendStringInfo(&text, ", %d segments", list_length(files));
 	if (!spec->sorted)
@@ -116,14 +120,17 @@ static void
 explain_stream_group(const StreamSpec *spec, StreamRole role, List *files,
 					 const StreamCounters *counters, ExplainState *es)
 {
-	const SegmentFile *file = linitial(files);
-
 	ExplainOpenGroup("Stream", NULL, true, es);
 	ExplainPropertyText("Column", spec->column, es);
 	ExplainPropertyText("File", stream_title(spec, files), es);
 	ExplainPropertyInteger("Segments", NULL, list_length(files), es);
-	ExplainPropertyText("Format", file->format->name, es);
-	ExplainPropertyText("Compression", compression_name(file->compression), es);
+	if (files != NIL)
+	{
+		const SegmentFile *file = linitial(files);
+
+		ExplainPropertyText("Format", file->format->name, es);
+		ExplainPropertyText("Compression", compression_name(file->compression), es);
+	}
 	ExplainPropertyBool("Sorted", spec->sorted, es);
 	ExplainPropertyText("Role", role_name(role), es);
 	if (counters)
@@ -151,7 +158,7 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	{
 		const StreamSpec *spec = &table->streams[s];
 		StreamRole	role = table_scan_role(table, s, state->needed);
-		List	   *files = stream_files(spec);
+		List	   *files = stream_files_present(spec);
 		StreamCounters counters = {0};
 
 		if (state->scan && es->analyze)

@@ -150,7 +150,7 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 
 	state->table = table_spec_build(relid);
 	state->needed = plan_needed_columns(rel, state->table);
-	state->key_clauses = key_clauses_find(rel, state->table, rel->baserestrictinfo);
+	state->key_clauses = key_clauses_find(root, rel, state->table, rel->baserestrictinfo);
 	state->can_seek = true;
 	facts = palloc0(sizeof(StreamFacts) * state->table->nstreams);
 	for (int s = 0; s < state->table->nstreams; s++)
@@ -202,6 +202,18 @@ plan_wanted_pathkey(PlannerInfo *root, PathKey *ours, int place)
 	return ours;
 }
 
+/* Has the order an equal of this already?  Then the rest goes on without it. */
+static bool
+plan_orders_by(List *pathkeys, EquivalenceClass *eclass)
+{
+	ListCell   *cell;
+
+	foreach(cell, pathkeys)
+		if (lfirst_node(PathKey, cell)->pk_eclass == eclass)
+			return true;
+	return false;
+}
+
 /*
  * The order of the rows, as far as the query has a use for it: a prefix of
  * the key columns for which equivalence classes exist.
@@ -223,7 +235,8 @@ plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
 		if (one == NIL)
 			break;
 		pathkey = linitial(one);
-		if (EC_MUST_BE_REDUNDANT(pathkey->pk_eclass))
+		if (EC_MUST_BE_REDUNDANT(pathkey->pk_eclass) ||
+			plan_orders_by(pathkeys, pathkey->pk_eclass))
 			continue;
 		pathkey = plan_wanted_pathkey(root, pathkey, list_length(pathkeys));
 		pathkeys = lappend(pathkeys, pathkey);

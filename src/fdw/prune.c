@@ -22,6 +22,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/date.h"
@@ -51,9 +52,9 @@ key_column_of(RelOptInfo *rel, const TableSpec *table, Node *node)
 
 /* Can the expression be evaluated before the scan? */
 static bool
-is_scan_constant(RelOptInfo *rel, Node *node)
+is_scan_constant(PlannerInfo *root, RelOptInfo *rel, Node *node)
 {
-	return !bms_overlap(pull_varnos(NULL, node), rel->relids) &&
+	return !bms_overlap(pull_varnos(root, node), rel->relids) &&
 		!contain_volatile_functions(node) && !contain_subplans(node);
 }
 
@@ -109,7 +110,8 @@ operator_test(const KeyColumn *column, Oid operator, Oid collation, KeyTest *tes
 }
 
 static bool
-match_operator(RelOptInfo *rel, const TableSpec *table, OpExpr *clause, KeyClause *result)
+match_operator(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table, OpExpr *clause,
+			   KeyClause *result)
 {
 	Node	   *left;
 	Node	   *right;
@@ -129,7 +131,7 @@ match_operator(RelOptInfo *rel, const TableSpec *table, OpExpr *clause, KeyClaus
 		operator = get_commutator(operator);
 		result->column = key_column_of(rel, table, left);
 	}
-	if (result->column < 0 || !OidIsValid(operator) || !is_scan_constant(rel, right))
+	if (result->column < 0 || !OidIsValid(operator) || !is_scan_constant(root, rel, right))
 		return false;
 	result->value = (Expr *) right;
 	return operator_test(&table->key->columns[result->column], operator,
@@ -137,12 +139,13 @@ match_operator(RelOptInfo *rel, const TableSpec *table, OpExpr *clause, KeyClaus
 }
 
 static bool
-match_array(RelOptInfo *rel, const TableSpec *table, ScalarArrayOpExpr *clause, KeyClause *result)
+match_array(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table,
+			ScalarArrayOpExpr *clause, KeyClause *result)
 {
 	Node	   *array = lsecond(clause->args);
 
 	result->column = key_column_of(rel, table, linitial(clause->args));
-	if (!clause->useOr || result->column < 0 || !is_scan_constant(rel, array))
+	if (!clause->useOr || result->column < 0 || !is_scan_constant(root, rel, array))
 		return false;
 	result->value = (Expr *) array;
 	if (!operator_test(&table->key->columns[result->column], clause->opno,
@@ -155,12 +158,13 @@ match_array(RelOptInfo *rel, const TableSpec *table, ScalarArrayOpExpr *clause, 
 }
 
 static bool
-match_clause(RelOptInfo *rel, const TableSpec *table, Expr *clause, KeyClause *result)
+match_clause(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table, Expr *clause,
+			 KeyClause *result)
 {
 	if (IsA(clause, OpExpr))
-		return match_operator(rel, table, (OpExpr *) clause, result);
+		return match_operator(root, rel, table, (OpExpr *) clause, result);
 	if (IsA(clause, ScalarArrayOpExpr))
-		return match_array(rel, table, (ScalarArrayOpExpr *) clause, result);
+		return match_array(root, rel, table, (ScalarArrayOpExpr *) clause, result);
 	if (IsA(clause, NullTest))
 	{
 		NullTest   *test = (NullTest *) clause;
@@ -172,10 +176,18 @@ match_clause(RelOptInfo *rel, const TableSpec *table, Expr *clause, KeyClause *r
 	return false;
 }
 
-List *
-key_clauses_find(RelOptInfo *rel, const TableSpec *table, List *clauses)
+/* Before the scan nothing of its rows is hidden yet: a leaky clause has to wait. */
+static bool
+clause_may_bound(RelOptInfo *rel, RestrictInfo *source)
 {
-	List	   *found = NIL;
+	return !source->pseudoconstant && restriction_is_securely_promotable(source, rel);
+}
+
+List *
+key_clauses_find(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table, List *clauses)
+{
+	List	  **found = palloc0(sizeof(List *) * table->key->ncolumns);
+	List	   *result = NIL;
 	ListCell   *cell;
 
 	foreach(cell, clauses)
@@ -183,16 +195,19 @@ key_clauses_find(RelOptInfo *rel, const TableSpec *table, List *clauses)
 		RestrictInfo *source = lfirst_node(RestrictInfo, cell);
 		KeyClause	clause = {0};
 
-		if (!source->pseudoconstant && match_clause(rel, table, source->clause, &clause))
+		if (clause_may_bound(rel, source) &&
+			match_clause(root, rel, table, source->clause, &clause))
 		{
 			KeyClause  *copy = palloc(sizeof(KeyClause));
 
 			*copy = clause;
 			copy->source = source;
-			found = lappend(found, copy);
+			found[clause.column] = lappend(found[clause.column], copy);
 		}
 	}
-	return found;
+	for (int k = 0; k < table->key->ncolumns; k++)
+		result = list_concat(result, found[k]);
+	return result;
 }
 
 bool
@@ -311,6 +326,16 @@ integer_value(Oid type, Datum value)
 	}
 }
 
+/* Only the bits of the value's own width count; the key's carry its sign further. */
+static Datum
+sign_extend(const KeyColumn *column, Datum value)
+{
+	if (!column->integer_like || column->typlen == sizeof(int64))
+		return value;
+	return column->typlen == sizeof(int32) ? Int64GetDatum(DatumGetInt32(value)) :
+		Int64GetDatum(DatumGetInt16(value));
+}
+
 /*
  * A value of another integer type as one of the column's.  Where the column
  * cannot hold it, its nearest value takes its place: *beyond is -1 or 1 where
@@ -325,7 +350,7 @@ convert_integer(const KeyColumn *column, Oid type, Datum value, int *beyond)
 
 	*beyond = 0;
 	if (!is_integer_type(type) || !is_integer_type(column->type))
-		return value;
+		return sign_extend(column, value);
 	number = integer_value(type, value);
 	if (column->type == INT2OID)
 	{

@@ -37,10 +37,12 @@ typedef struct KeyClause
 
 /*
  * The clauses among "clauses" (a List of RestrictInfo) that bound the key, a
- * List of KeyClause.  A value holds nothing of the table itself and nothing
- * volatile.
+ * List of KeyClause in the order of the key's columns.  A value holds nothing
+ * of the table itself and nothing volatile.  A clause that a security barrier
+ * holds back is none of them.
  */
-extern List *key_clauses_find(RelOptInfo *rel, const TableSpec *table, List *clauses);
+extern List *key_clauses_find(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table,
+							  List *clauses);
 
 /*
  * Does the range built from all of "clauses" hold exactly the keys that

@@ -3,8 +3,10 @@
  * table_scan.c
  *	  A table's streams opened and merged, and rows of the table out of it.
  *
- * A row costs a look at its slot and, for each column, one at its position;
- * all else is done a window at a time by the merge.
+ * The merge's windows are columns; the executor wants rows.  They are turned
+ * a few dozen rows at a time, column by column, so that a table of a thousand
+ * columns has one column's arrays at hand, not a thousand; a row then costs
+ * the copying of its values.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,10 +31,18 @@
 #define BLOCK_BYTES_IN_ALL	(16 * 1024 * 1024)
 #define BLOCK_BYTES_LEAST	(16 * 1024)
 
+/* Rows turned at once: so many bytes of values, within the first-level cache. */
+#define TURNED_BYTES		(16 * 1024)
+#define TURNED_ROWS			64
+#define TURNED_ROWS_LEAST	4
+
+/* A row of so few values is copied faster than memcpy is called. */
+#define NARROW_ROW			8
+
 /* A value column that is asked for. */
 typedef struct ScanColumn
 {
-	int			index;			/* attribute number - 1 */
+	int			index;			/* attribute number - 1, then place in a turned row */
 	const BatchRow *position;
 	const Datum *values;
 	const bool *isnull;
@@ -41,9 +51,26 @@ typedef struct ScanColumn
 /* A key column that is asked for. */
 typedef struct ScanKeyColumn
 {
-	int			index;			/* attribute number - 1 */
+	int			index;			/* likewise */
 	int			column;			/* of the key */
 } ScanKeyColumn;
+
+/*
+ * Rows of the window as rows.  They take in the attributes from the first to
+ * the last one asked for; where those are few among many, only them, and
+ * "attribute" says which they are.
+ */
+typedef struct TurnedRows
+{
+	int			capacity;		/* rows */
+	int			width;			/* values in a row */
+	int			first;			/* attribute number - 1 of the first value */
+	int		   *attribute;		/* [width] attribute numbers - 1, or NULL */
+	int			row;			/* next one to be handed out */
+	int			nrows;
+	Datum	   *values;			/* [row * width] */
+	bool	   *isnull;
+} TurnedRows;
 
 struct TableScan
 {
@@ -52,7 +79,8 @@ struct TableScan
 	StreamResources resources;
 	MergeInput *inputs;			/* one for each stream of the table */
 	const MergeWindow *window;
-	int			row;			/* next row of the window */
+	int			row;			/* next row of the window to be turned */
+	TurnedRows	turned;
 	int			ncolumns;
 	ScanColumn *columns;
 	int			nkeys;
@@ -124,6 +152,53 @@ scan_find_positions(TableScan *scan)
 			scan->columns[column++].position = window->position[s];
 }
 
+/*
+ * Lay out the rows, and make the columns' indexes places in them.
+ */
+static void
+scan_prepare_rows(TableScan *scan, const Bitmapset *needed)
+{
+	TurnedRows *turned = &scan->turned;
+	int			count = scan->nkeys + scan->ncolumns;
+	int			last = -1;
+	int		   *place;
+
+	turned->first = 0;
+	for (int attnum = -1; (attnum = bms_next_member(needed, attnum)) >= 0;)
+	{
+		if (last < 0)
+			turned->first = attnum - 1;
+		last = attnum - 1;
+	}
+	place = palloc0(sizeof(int) * (last + 2));
+	turned->width = count == 0 ? 0 : last - turned->first + 1;
+	if (turned->width > 2 * count)
+	{
+		turned->attribute = palloc(sizeof(int) * count);
+		turned->width = 0;
+		for (int attnum = -1; (attnum = bms_next_member(needed, attnum)) >= 0;)
+		{
+			place[attnum - 1] = turned->width;
+			turned->attribute[turned->width++] = attnum - 1;
+		}
+	}
+	else
+	{
+		for (int i = 0; i < turned->width; i++)
+			place[turned->first + i] = i;
+	}
+	for (int k = 0; k < scan->nkeys; k++)
+		scan->keys[k].index = place[scan->keys[k].index];
+	for (int c = 0; c < scan->ncolumns; c++)
+		scan->columns[c].index = place[scan->columns[c].index];
+
+	turned->capacity = TURNED_BYTES / (Max(turned->width, 1) * (int) sizeof(Datum));
+	turned->capacity = Max(Min(turned->capacity, TURNED_ROWS), TURNED_ROWS_LEAST);
+	turned->values = palloc0(sizeof(Datum) * turned->capacity * Max(turned->width, 1));
+	turned->isnull = palloc(sizeof(bool) * turned->capacity * Max(turned->width, 1));
+	memset(turned->isnull, true, sizeof(bool) * turned->capacity * turned->width);
+}
+
 TableScan *
 table_scan_open(const TableSpec *table, const Bitmapset *needed)
 {
@@ -147,6 +222,7 @@ table_scan_open(const TableSpec *table, const Bitmapset *needed)
 	scan->merge = outer_merge_create(table->key, table->nstreams, scan->inputs,
 									 scan->resources.batch_rows, work_mem);
 	scan_find_positions(scan);
+	scan_prepare_rows(scan, needed);
 	return scan;
 }
 
@@ -156,6 +232,8 @@ table_scan_start(TableScan *scan, const KeyRange *range)
 	outer_merge_start(scan->merge, range);
 	scan->window = NULL;
 	scan->row = 0;
+	scan->turned.row = 0;
+	scan->turned.nrows = 0;
 	scan->ended = false;
 }
 
@@ -169,38 +247,127 @@ scan_next_window(TableScan *scan)
 	return !scan->ended;
 }
 
-bool
-table_scan_next(TableScan *scan, Datum *values, bool *isnull)
+/* One value column of so many rows. */
+static void
+turn_column(const ScanColumn *column, const BatchRow *slot, int nrows,
+			Datum *restrict values, bool *restrict isnull, int width)
 {
-	const MergeWindow *window = scan->window;
-	int			row;
-	int			slot;
+	const BatchRow *position = column->position;
+	const Datum *from_values = column->values;
+	const bool *from_isnull = column->isnull;
 
-	if (unlikely(window == NULL || scan->row >= window->nrows))
+	for (int r = 0; r < nrows; r++)
+	{
+		int			row = position[slot[r]];
+
+		*values = from_values[row];
+		*isnull = from_isnull[row];
+		values += width;
+		isnull += width;
+	}
+}
+
+static void
+turn_key(TableScan *scan, const ScanKeyColumn *key, const BatchRow *slot, int nrows)
+{
+	const Datum *exact = scan->window->key;
+	int			width = scan->turned.width;
+	Datum	   *values = scan->turned.values + key->index;
+	bool	   *isnull = scan->turned.isnull + key->index;
+
+	for (int r = 0; r < nrows; r++)
+	{
+		values[r * width] = exact ? exact[slot[r]] :
+			outer_merge_key(scan->merge, scan->row + r, key->column);
+		isnull[r * width] = false;
+	}
+}
+
+/*
+ * Turn the next rows of the window; false at the end of everything.  Kept out
+ * of table_scan_next, which is called for every row.
+ */
+static pg_noinline bool
+scan_turn_rows(TableScan *scan)
+{
+	TurnedRows *turned = &scan->turned;
+	const MergeWindow *window = scan->window;
+	BatchRow	slots[TURNED_ROWS];
+	int			nrows;
+
+	if (window == NULL || scan->row >= window->nrows)
 	{
 		if (!scan_next_window(scan))
 			return false;
 		window = scan->window;
 	}
-	row = scan->row++;
-	slot = window->slot ? window->slot[row] : row;
+	nrows = Min(window->nrows - scan->row, turned->capacity);
+	for (int r = 0; r < nrows; r++)
+		slots[r] = window->slot ? window->slot[scan->row + r] : (BatchRow) (scan->row + r);
 
 	for (int k = 0; k < scan->nkeys; k++)
-	{
-		const ScanKeyColumn *key = &scan->keys[k];
-
-		values[key->index] = window->key ? window->key[slot] :
-			outer_merge_key(scan->merge, row, key->column);
-		isnull[key->index] = false;
-	}
+		turn_key(scan, &scan->keys[k], slots, nrows);
 	for (int c = 0; c < scan->ncolumns; c++)
 	{
 		const ScanColumn *column = &scan->columns[c];
-		BatchRow	position = column->position[slot];
 
-		values[column->index] = column->values[position];
-		isnull[column->index] = column->isnull[position];
+		turn_column(column, slots, nrows, turned->values + column->index,
+					turned->isnull + column->index, turned->width);
 	}
+	scan->row += nrows;
+	turned->row = 0;
+	turned->nrows = nrows;
+	return true;
+}
+
+/* A row into many attributes, or into attributes far apart. */
+static pg_noinline void
+copy_wide_row(const TurnedRows *turned, const Datum *from_values, const bool *from_isnull,
+			  Datum *values, bool *isnull)
+{
+	if (turned->attribute == NULL)
+	{
+		memcpy(values + turned->first, from_values, sizeof(Datum) * turned->width);
+		memcpy(isnull + turned->first, from_isnull, sizeof(bool) * turned->width);
+		return;
+	}
+	for (int i = 0; i < turned->width; i++)
+	{
+		values[turned->attribute[i]] = from_values[i];
+		isnull[turned->attribute[i]] = from_isnull[i];
+	}
+}
+
+/* What is rare stands in functions of its own, so that this one has no frame. */
+static pg_noinline bool
+turn_and_next(TableScan *scan, Datum *values, bool *isnull)
+{
+	return scan_turn_rows(scan) && table_scan_next(scan, values, isnull);
+}
+
+bool
+table_scan_next(TableScan *scan, Datum *values, bool *isnull)
+{
+	TurnedRows *turned = &scan->turned;
+	int			width = turned->width;
+	const Datum *from_values = turned->values + (size_t) turned->row * width;
+	const bool *from_isnull = turned->isnull + (size_t) turned->row * width;
+
+	if (unlikely(turned->row == turned->nrows))
+		return turn_and_next(scan, values, isnull);
+	turned->row++;
+	if (width <= NARROW_ROW && turned->attribute == NULL)
+	{
+		values += turned->first;
+		isnull += turned->first;
+		for (int i = 0; i < width; i++)
+		{
+			values[i] = from_values[i];
+			isnull[i] = from_isnull[i];
+		}
+	}
+	else
+		copy_wide_row(turned, from_values, from_isnull, values, isnull);
 	return true;
 }
 

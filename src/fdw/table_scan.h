@@ -29,8 +29,8 @@ extern void table_scan_start(TableScan *scan, const KeyRange *range);
 
 /*
  * The next row: writes the needed columns' elements of values and isnull, by
- * attribute number - 1, and no others.  False at the end.  By-reference values
- * are valid until the next call.
+ * attribute number - 1; of the others it writes some, as nulls.  False at the
+ * end.  By-reference values are valid until the next call.
  */
 extern bool table_scan_next(TableScan *scan, Datum *values, bool *isnull);
 

@@ -426,6 +426,21 @@ path_exists(const Folder *folder, const char *name)
 	return result == 0 && S_ISREG(mode);
 }
 
+bool
+path_is_missing(const Folder *folder, const char *name)
+{
+	Root		root;
+	mode_t		mode = 0;
+	int			result;
+	int			save_errno;
+
+	folder_open(folder, name, &root);
+	result = root_examine(&root, name, &mode);
+	save_errno = errno;
+	root_close(&root);
+	return result < 0 && does_not_exist(save_errno);
+}
+
 /* ------------------------------------------------------------- names */
 
 static bool

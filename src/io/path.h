@@ -61,6 +61,9 @@ extern int	path_try_open(const Folder *folder, const char *name);
 /* Does a regular file of this name exist beneath the folder? */
 extern bool path_exists(const Folder *folder, const char *name);
 
+/* Is there nothing at all of this name?  Any other trouble is left to who opens it. */
+extern bool path_is_missing(const Folder *folder, const char *name);
+
 /*
  * The regular files that a glob or a folder ("name/") stands for, as names
  * relative to the same folder, sorted bytewise by name; a List of char * in

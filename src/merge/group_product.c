@@ -269,17 +269,6 @@ group_product_create(OuterMerge *merge, const GroupCursor *group)
 		}
 		product_load_chunk(product, side, merge);
 	}
-	/* the inputs that have no part in the group stay where they are */
-	for (int a = 0; a < merge->nactive; a++)
-	{
-		int			i = merge->active[a];
-		bool		side = false;
-
-		for (int s = 0; s < group->nsides; s++)
-			side |= group->input[s] == i;
-		if (!side)
-			merge->inputs[i].to = merge->inputs[i].from;
-	}
 	MemoryContextSwitchTo(old);
 	return product;
 }
@@ -319,6 +308,7 @@ group_product_next(GroupProduct *product, OuterMerge *merge)
 	if (product->turned && !product_next_chunks(product, merge))
 		return false;
 	product->turned = false;
+
 	/* the next chunks are read by the next call: the window refers to these */
 	while (!product->turned && count < merge->capacity)
 	{

@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include "stream/key_row.h"
 
 void

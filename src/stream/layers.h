@@ -13,6 +13,8 @@
 #ifndef OUTERJOIN_LAYERS_H
 #define OUTERJOIN_LAYERS_H
 
+#include "compat.h"
+
 #include "column/column_stream.h"
 
 /* What file a row of a stream's current batch is from, for messages; cheap. */
@@ -46,10 +48,10 @@ extern void stream_file_facts(const StreamSpec *spec, const SegmentFile *file,
  * Errors of order_check.c.  Row "row" of base's current batch follows row
  * "before" of "previous", which may be the same batch.
  */
-extern void order_error(ColumnStream *base, int row,
-						const ColumnBatch *previous, int before) __attribute__((noreturn));
+pg_noreturn extern void order_error(ColumnStream *base, int row,
+						const ColumnBatch *previous, int before);
 
 /* previous_file may be NULL: the same file, or not known */
-extern void repeat_error(ColumnStream *base, int row, const char *previous_file) __attribute__((noreturn));
+pg_noreturn extern void repeat_error(ColumnStream *base, int row, const char *previous_file);
 
 #endif							/* OUTERJOIN_LAYERS_H */

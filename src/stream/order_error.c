@@ -7,7 +7,7 @@
  * likely happened, judged by the batch at hand:
  *
  *	integers whose decimal texts ascend		sorted as text
- *	no two neighbours ascend				sorted the other way
+ *	one column the wrong way, always		sorted the other way
  *	texts whose bytes ascend				sorted bytewise, not by the collation
  *
  * This is off the hot path: it may look at everything twice.
@@ -15,6 +15,8 @@
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include "compat.h"
 
 #include "catalog/pg_type_d.h"
 #include "lib/stringinfo.h"
@@ -82,12 +84,29 @@ looks_sorted_as_text(const Key *key, const ColumnBatch *batch,
 	return true;
 }
 
+/* The first key column in which two keys differ; -1: none. */
+static int
+deciding_column(const Key *key, const ColumnBatch *a, int i, const ColumnBatch *b, int j)
+{
+	for (int c = 0; c < key->ncolumns; c++)
+	{
+		if (ApplySortComparator(key_datum(key, a, i, c), false, key_datum(key, b, j, c), false,
+								&key->columns[c].full) != 0)
+			return c;
+	}
+	return -1;
+}
+
+/* Would the batch be in order with one key column the other way round? */
 static bool
-looks_reversed(const Key *key, const ColumnBatch *batch)
+looks_reversed(const Key *key, const ColumnBatch *batch, int column)
 {
 	for (int i = 1; i < batch->nrows; i++)
 	{
-		if (key_compare(key, batch, i - 1, batch, i) < 0)
+		int			order = key_compare(key, batch, i - 1, batch, i);
+
+		if (order != 0 &&
+			(order > 0) != (deciding_column(key, batch, i - 1, batch, i) == column))
 			return false;
 	}
 	return true;
@@ -127,17 +146,17 @@ advice(const Key *key, const ColumnBatch *batch, int row,
 			 const ColumnBatch *previous, int before)
 {
 	int			bytewise = bytewise_column(key, batch, row, previous, before);
-	bool		descending = key->columns[0].descending;
+	const KeyColumn *column = &key->columns[Max(deciding_column(key, previous, before, batch, row), 0)];
 
 	if (bytewise >= 0)
 		return psprintf("The file looks sorted bytewise: declare column \"%s\" with COLLATE \"C\", or set option sorted to 'false'.",
 						key->columns[bytewise].name);
-	if (!descending && looks_sorted_as_text(key, batch, previous, before, row))
+	if (!column->descending && looks_sorted_as_text(key, batch, previous, before, row))
 		return "The file looks sorted as text; set option sorted to 'false' to have the keys sorted while they are read.";
-	if (batch->nrows > 1 && looks_reversed(key, batch))
+	if (batch->nrows > 1 && looks_reversed(key, batch, column - key->columns))
 		return psprintf("The file looks sorted in %s order: set option descending to '%s' on column \"%s\", or option sorted to 'false'.",
-						descending ? "ascending" : "descending",
-						descending ? "false" : "true", key->columns[0].name);
+						column->descending ? "ascending" : "descending",
+						column->descending ? "false" : "true", column->name);
 	return "Set option sorted to 'false' to have the keys sorted while they are read.";
 }
 

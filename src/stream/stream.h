@@ -26,7 +26,13 @@ extern ColumnStream *stream_open(const StreamSpec *spec, const Key *key,
 /* The files a stream stands on, as SegmentFile *; errors as in design, "Which file". */
 extern List *stream_files(const StreamSpec *spec);
 
-/* Planner's view, from a cache keyed by the files' identities. */
+/* The same for who only wants to look: NIL where no file is there. */
+extern List *stream_files_present(const StreamSpec *spec);
+
+/*
+ * Planner's view, from a cache keyed by the files' identities.  A file that is
+ * not there is no error yet.
+ */
 extern void stream_facts(const StreamSpec *spec, const Key *key, StreamFacts *facts);
 
 /* Is there a format of this name? */

@@ -31,7 +31,7 @@
 
 #define FACTS_CACHE_ENTRIES		8192
 #define FACTS_SAMPLE_FILES		32
-#define PROGRAM_ROWS			1000	/* a guess: nobody knows */
+#define UNKNOWN_ROWS			1000	/* a guess: of a program, or a file not there yet */
 
 /* All members are 8 bytes wide: no padding gets hashed. */
 typedef struct FactsTag
@@ -248,9 +248,9 @@ stream_facts(const StreamSpec *spec, const Key *key, StreamFacts *facts)
 	context = AllocSetContextCreate(CurrentMemoryContext, "file facts",
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
-	files = stream_files(spec);
-	if (spec->program != NULL)
-		facts->rows = PROGRAM_ROWS;
+	files = stream_files_present(spec);
+	if (spec->program != NULL || files == NIL)
+		facts->rows = UNKNOWN_ROWS;
 	else
 		sum_files(spec, files, key, facts);
 	MemoryContextSwitchTo(old);

@@ -95,11 +95,10 @@ named_file(const StreamSpec *spec)
 	return list_make1(file);
 }
 
-/* A glob, or a folder. */
+/* Those whose format is known. */
 static List *
-matching_files(const StreamSpec *spec)
+make_files(const StreamSpec *spec, List *names)
 {
-	List	   *names = path_list(&spec->folder, spec->filename);
 	List	   *files = NIL;
 	ListCell   *cell;
 
@@ -110,6 +109,16 @@ matching_files(const StreamSpec *spec)
 		if (file != NULL)
 			files = lappend(files, file);
 	}
+	return files;
+}
+
+/* A glob, or a folder. */
+static List *
+matching_files(const StreamSpec *spec)
+{
+	List	   *names = path_list(&spec->folder, spec->filename);
+	List	   *files = make_files(spec, names);
+
 	if (files == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
@@ -158,6 +167,12 @@ column_candidates(const StreamSpec *spec)
 	int			nrows;
 	const FormatRow *rows = format_rows(&nrows);
 
+	if (spec->column[0] == '\0' || strchr(spec->column, '/') != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column name \"%s\" cannot name a file", spec->column),
+				 errhint("Set option filename on the column.")));
+
 	if (declared != NULL)
 		found = add_candidates(found, spec, declared);
 	for (int i = 0; i < nrows && (declared == NULL || found == NIL); i++)
@@ -168,15 +183,8 @@ column_candidates(const StreamSpec *spec)
 static List *
 column_file(const StreamSpec *spec)
 {
-	List	   *found;
+	List	   *found = column_candidates(spec);
 
-	if (spec->column[0] == '\0' || strchr(spec->column, '/') != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column name \"%s\" cannot name a file", spec->column),
-				 errhint("Set option filename on the column.")));
-
-	found = column_candidates(spec);
 	if (found == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
@@ -204,4 +212,19 @@ stream_files(const StreamSpec *spec)
 	if (path_names_many(spec->filename))
 		return matching_files(spec);
 	return named_file(spec);
+}
+
+List *
+stream_files_present(const StreamSpec *spec)
+{
+	if (spec->program == NULL && spec->filename == NULL && column_candidates(spec) == NIL)
+		return NIL;
+	if (spec->program == NULL && spec->filename != NULL)
+	{
+		if (path_names_many(spec->filename))
+			return make_files(spec, path_list(&spec->folder, spec->filename));
+		if (path_is_missing(&spec->folder, spec->filename))
+			return NIL;
+	}
+	return stream_files(spec);
 }

@@ -221,7 +221,8 @@ read_input(void *argument)
 	for (int i = 0; i < MAX_WANTED; i++)
 	{
 		all[i] = i;
-		decoders[i] = text_decoder_create(types[i].type, types[i].typmod, reading->dialect->null, false, CurrentMemoryContext);
+		decoders[i] = text_decoder_create(types[i].type, types[i].typmod, reading->dialect->null, false,
+									  reading->simd, CurrentMemoryContext);
 	}
 	csv_reader_want(reader, all, Min(reader->nfields, MAX_WANTED));
 	while ((nrows = csv_reader_next(reader, reading->max_rows)) > 0)

@@ -51,6 +51,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/sortsupport.h"
+#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
 
@@ -1268,6 +1269,11 @@ pg_tz	   *session_timezone __attribute__((weak)) = NULL;
 
 STUB_MISSING(int, DetermineTimeZoneOffset, (struct pg_tm *tm, pg_tz *tzp))
 STUB_MISSING(bool, pg_get_timezone_offset, (const pg_tz *tz, long int *gmtoff))
+STUB_MISSING(Datum, timestamp_in, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, DirectFunctionCall3Coll, (PGFunction func, Oid collation, Datum arg1, Datum arg2, Datum arg3))
+STUB_MISSING(Datum, FunctionCall2Coll, (FmgrInfo *flinfo, Oid collation, Datum arg1, Datum arg2))
+STUB_MISSING(Oid, getBaseTypeAndTypmod, (Oid typid, int32 *typmod))
+STUB_MISSING(char *, format_type_with_typemod, (Oid type_oid, int32 typemod))
 STUB_MISSING(int, varstr_levenshtein_less_equal, (const char *source, int slen, const char *target, int tlen,
 												  int ins_c, int del_c, int sub_c, int max_d, bool trusted))
 
