@@ -254,6 +254,7 @@ read_top(CsvReader *reader)
 	reader->top_lines = 0;
 	for (int i = 0; i < reader->dialect->skip && pass_line(reader); i++)
 		reader->top_lines++;
+	forget_scan(reader, reader->start);
 	if (reader->dialect->header != HEADER_NONE)
 		reader->ended = !read_header(reader);
 	else if (!find_first_row(reader, &first) ||
