@@ -31,6 +31,12 @@
 /* Bytes looked at together when plain ASCII is passed through. */
 #define ASCII_STRIDE	64
 
+/*
+ * A converted character is only taken where the longest one has room, so a
+ * smaller block would leave no room beside one that is full.
+ */
+#define MIN_CONVERTED_BLOCK	(2 * MAX_CONVERSION_GROWTH * MAX_CONVERSION_INPUT_LENGTH)
+
 /* What is read first after a restart */
 #define FIRST_READ		4096
 
@@ -66,6 +72,8 @@ csv_buffer_init(CsvBuffer *buffer, ByteSource *source, int encoding,
 	buffer->block_bytes = (uint32) Max(Min(block_bytes, CSV_MAX_BUFFER / 4), 2 * MAX_CONVERSION_INPUT_LENGTH);
 	buffer->encoding = encoding;
 	buffer->conversion = find_conversion(encoding);
+	if (OidIsValid(buffer->conversion))
+		buffer->block_bytes = Max(buffer->block_bytes, MIN_CONVERTED_BLOCK);
 }
 
 void
