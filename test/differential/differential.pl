@@ -57,6 +57,7 @@ my %key_domain = (
 	'int2'   => sub { return integers(-300, 300, 32767) },
 	'int4'   => sub { return integers(-2000, 2000, 2147483647) },
 	'int8'   => sub { return integers(-2000, 2000, 9223372036854775807) },
+	'sparse' => sub { my %k = map { (between(-1_000_000_000, 1_000_000_000) => 1) } 1 .. between(20, 400); return map { [ [$_] ] } sort { $a <=> $b } keys %k },
 	'dense'  => sub { my $low = between(-50, 50); return map { [ [$_] ] } $low .. $low + between(1, 400) },
 	'date'   => sub { return map { [ [ strftime('%Y-%m-%d', gmtime(86400 * $_->[0][0])) ] ] } integers(-3000, 3000) },
 	'timestamp' => sub {
@@ -90,7 +91,7 @@ my %key_domain = (
 	},
 );
 my %key_columns = (
-	dense => ['int4'], composite => [ 'int4', 'text COLLATE "C"' ], text => ['text COLLATE "C"'],
+	dense => ['int4'], sparse => ['int8'], composite => [ 'int4', 'text COLLATE "C"' ], text => ['text COLLATE "C"'],
 	int_date => [ 'int8', 'date' ], date_numeric => [ 'date', 'numeric' ], three => [ 'text', 'int2', 'timestamp' ],
 	text_default => ['text'], icu => ['text COLLATE "und-x-icu"'], caseless => ['text COLLATE public.caseless'],
 	domain => ['public.small'], enum => ['public.mood'], char => ['char(4)'], varchar => ['varchar'],
@@ -215,7 +216,7 @@ my %value = (
 	'uuid'   => sub { return sprintf('%08x-0000-0000-0000-%012x', between(0, 255), between(0, 255)) },
 	'int4[]' => sub { return '{' . join(',', map { between(0, 9) } 1 .. between(0, 3)) . '}' },
 	'text'   => sub {
-		return pick('', ' ', 'x', 'NULL', '\N', '\.', '"', 'say "hi"', 'a,b', "two\nlines", 'back\\slash', "tab\there", "gr\xc3\xbcn", ';', "'", 'y' x between(0, 300), between(0, 20));
+		return pick('', ' ', 'x', 'NULL', '\N', '\.', '"', 'say "hi"', 'a,b', "two\nlines", 'back\\slash', "tab\there", "gr\xc3\xbcn", ';', "'", 'y' x between(0, 300), between(0, 20), 'z' x (chance(0.02) ? 20000 : 20), "\f\x0b\x07");
 	},
 	'varchar(5)' => sub { return pick('', 'abcde', 'ab   ', 'x') },
 	'char(3)' => sub { return pick('', 'abc', 'a', 'ab ') },
@@ -318,6 +319,8 @@ sub text_field
 	$text =~ s/\r/\\r/g;
 	$text =~ s/\t/\\t/g;
 	$text =~ s/(\Q$d->{delimiter}\E)/\\$1/g;
+	# any byte may be spelled by its number; whole characters are, here
+	$text =~ s/([a-z])/sprintf pick('\\%03o', '\\x%02x'), ord $1/e if chance(0.1) && $text !~ /\\/ && index('abcfnrtvx', $d->{delimiter}) < 0;
 	return $text;
 }
 
@@ -343,7 +346,7 @@ sub write_stream
 	my $extension = $csv ? 'csv' : pick('tsv', 'txt', 'tab');
 	my @compressions = chance(0.75) ? '' : chance(0.7) ? pick('gz', 'zst', 'lz4') : ('', 'gz', 'bgz', 'zst', 'lz4');
 	my $latin1 = chance(0.15) && !grep { /[^\x00-\x7f]/ && !/\A(?:[\x00-\x7f]|\xc3[\x80-\xbf])*\z/ } @texts;
-	my $filler = chance(0.25) ? 'f' x between(100, 1500) : undef;
+	my $filler = chance(0.4) ? 'f' x between(100, 1500) : undef;
 
 	# values that a column's force_null or force_not_null leaves possible
 	for my $i (0 .. $#{ $s->{columns} })
@@ -751,7 +754,7 @@ my @settings = (
 	'work_mem = 64', 'plan_cache_mode = force_generic_plan', 'plan_cache_mode = force_custom_plan', 'cursor_tuple_fraction = 1',
 	'force_parallel_mode = on', 'parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0',
 	"DateStyle = 'SQL, DMY'", "TimeZone = 'America/New_York'", 'extra_float_digits = 0', "bytea_output = 'escape'", 'enable_incremental_sort = off',
-	'enable_seqscan = off', 'join_collapse_limit = 1', 'jit_above_cost = 0', 'enable_hashjoin = off; SET enable_sort = off; SET enable_nestloop = off',
+	'enable_seqscan = off', 'join_collapse_limit = 1', 'enable_hashjoin = off; SET enable_sort = off; SET enable_nestloop = off',
 	'enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off', 'random_page_cost = 0', 'cpu_tuple_cost = 0; SET cpu_operator_cost = 0',
 	(map { "outerjoin_fdw.batch_rows = $_" } 1, 2, 3, 7, 64, 1000),
 	(map { "outerjoin_fdw.block_size = $_" } 64, 100, 1024), 'outerjoin_fdw.simd = off');
