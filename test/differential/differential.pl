@@ -607,7 +607,7 @@ sub key_clause
 		sub { return "$k IN (VALUES (" . join('), (', map { $v->() } 1 .. between(1, 4)) . '))' },
 	);
 	push @forms, sub { return "$k " . pick('=', '<', '<=', '>', '>=', '<>') . ' ' . pick(map { literal($_->[0]) . "::$_->[1]" } @{ $other_types{ plain($type) } }) }
-	  for map { (1, 1) } grep { $other_types{ plain($type) } } 1;
+	  for $other_types{ plain($type) } && $type !~ /COLLATE (?!"C")/ ? (1, 1) : ();
 	push @forms, sub { my $a = some_key($r); return "(${t}k1, ${t}k2) " . pick('=', '<', '>=') . ' (' . typed($a->[0], $r->{key_types}[0]) . ', ' . typed($a->[1], $r->{key_types}[1]) . ')' }
 	  if @{ $r->{key_types} } > 1;
 	@forms = @forms[ grep { $_ != 8 } 0 .. $#forms ] if $no_min{ plain($type) };
