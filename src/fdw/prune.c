@@ -22,6 +22,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/date.h"
@@ -183,7 +184,9 @@ key_clauses_find(RelOptInfo *rel, const TableSpec *table, List *clauses)
 		RestrictInfo *source = lfirst_node(RestrictInfo, cell);
 		KeyClause	clause = {0};
 
-		if (!source->pseudoconstant && match_clause(rel, table, source->clause, &clause))
+		/* a view's security barrier comes before what its user asks */
+		if (!source->pseudoconstant && restriction_is_securely_promotable(source, rel) &&
+			match_clause(rel, table, source->clause, &clause))
 		{
 			KeyClause  *copy = palloc(sizeof(KeyClause));
 

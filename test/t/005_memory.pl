@@ -71,6 +71,32 @@ for my $case (
 	cmp_ok($large, '<', 32 * 1024, "$table: less than 32 MB in all") if $table eq 'merge';
 }
 
+# The same scan many times over: rescans, plans, scans that end early or with
+# an error, each ten times as often.
+$server->write_file('tiny/a.csv', "1,a\n2,\"b\"\n3,c\n");
+$server->write_file('tiny/t.csv', "a,1\nb,2\nc,3\n");
+$server->write_file('tiny/bad.csv', "a,1\nb,2\nc,x\n");
+$server->query(q{
+	CREATE FOREIGN TABLE tiny (id int OPTIONS (key 'true'), a text, b text OPTIONS (filename 'b/')) SERVER files OPTIONS (directory 'tiny');
+	CREATE FOREIGN TABLE tiny_sort (id int OPTIONS (key 'true'), a text) SERVER files OPTIONS (directory 'tiny', sorted 'false');
+	CREATE FOREIGN TABLE tiny_text (id text OPTIONS (key 'true') COLLATE "C", t int) SERVER files OPTIONS (directory 'tiny');
+	CREATE FOREIGN TABLE tiny_bad (id text OPTIONS (key 'true') COLLATE "C", bad int) SERVER files OPTIONS (directory 'tiny');
+});
+$server->write_file("tiny/b/$_.csv", "$_,x\n") for 1 .. 5;
+for my $case (
+	[ 'rescans' => 'SELECT sum(n) FROM generate_series(1, %s) r, LATERAL (SELECT count(*) AS n FROM tiny WHERE id >= r %% 6) l' ],
+	[ 'rescans of a sort' => 'SELECT sum(n) FROM generate_series(1, %s) r, LATERAL (SELECT count(*) AS n FROM tiny_sort WHERE id >= r %% 6) l' ],
+	[ 'rescans of texts, each ended early' => "SELECT count(n) FROM generate_series(1, %s) r, LATERAL (SELECT t AS n FROM tiny_text WHERE id >= chr(97 + r %% 2) LIMIT 1) l" ],
+	[ 'plans' => q{DO $$ BEGIN FOR i IN 1 .. %s LOOP EXECUTE 'SELECT count(*), ' || i || ' FROM tiny WHERE id > 1'; END LOOP; END $$} ],
+	[ 'errors' => q{DO $$ BEGIN FOR i IN 1 .. %s LOOP BEGIN PERFORM sum(bad) FROM tiny_bad; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END $$} ],
+	[ 'cursors' => q{DO $$ DECLARE c refcursor; BEGIN FOR i IN 1 .. %s LOOP OPEN c FOR SELECT * FROM tiny; MOVE c; CLOSE c; END LOOP; END $$} ])
+{
+	my ($name, $sql) = @$case;
+	my $few = growth(sprintf $sql, 500);
+	my $many = growth(sprintf $sql, 5000);
+	cmp_ok($many - $few, '<', 512, "$name: ten times as many, $few kB then $many kB");
+}
+
 # A hundred streams.
 mkdir "$files/hundred";
 $server->query(qq{DO \$\$ BEGIN FOR n IN 1 .. 100 LOOP
