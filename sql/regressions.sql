@@ -23,3 +23,13 @@ CALL put('converted.csv', '1,' || repeat('x', 100) || E'\n2,y\n');
 SET outerjoin_fdw.block_size = 64;
 SELECT id, length(v) FROM converted;
 RESET outerjoin_fdw.block_size;
+
+-- Blank lines at the end, with a block's edge within a line end.
+CREATE FOREIGN TABLE blanks (
+	id int OPTIONS (key 'true'),
+	v text OPTIONS (filename 'blanks.csv')
+) SERVER files;
+CALL put('blanks.csv', '1,' || repeat('x', 57) || E'\r\n\r\n\r\n');
+SET outerjoin_fdw.block_size = 64;
+SELECT id, length(v) FROM blanks;
+RESET outerjoin_fdw.block_size;

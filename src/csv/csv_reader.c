@@ -440,7 +440,8 @@ judge_blank(CsvReader *reader, int row)
 	if (reader->nfields > 1)
 	{
 		reader->blanks_passed = true;
-		reader->start = at;
+		/* a carriage return may be half of a line end */
+		reader->start = buffer->base[at - 1] == '\r' ? at - 1 : at;
 	}
 	(void) read_more(reader);
 	return BLANK_PASSED;

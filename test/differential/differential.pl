@@ -307,7 +307,9 @@ my %encodings = (latin1 => 'iso-8859-1', SJIS => 'cp932', GBK => 'cp936', EUC_JP
 sub encoded
 {
 	my ($text, $encoding) = @_;
-	return eval { encode($encodings{$encoding}, decode('UTF-8', $text, Encode::FB_CROAK | Encode::LEAVE_SRC), Encode::FB_CROAK) };
+	my $bytes = eval { encode($encodings{$encoding}, decode('UTF-8', $text, Encode::FB_CROAK | Encode::LEAVE_SRC), Encode::FB_CROAK) };
+	# Perl knows some characters that are only similar
+	return defined $bytes && encode('UTF-8', decode($encodings{$encoding}, $bytes, Encode::LEAVE_SRC)) eq $text ? $bytes : undef;
 }
 
 sub csv_field

@@ -47,6 +47,7 @@ my %fault = (
 	'an invalid character' => { state => '22021', do => sub { $_[0][2] = "a\xc3(b" } },
 	'a cut character' => { state => '22021', do => sub { $_[0][2] = "a\xe6\x97" } },
 	'a zero byte' => { state => '22021', do => sub { $_[0][2] = "a\0b" } },
+	'blank lines' => { state => '22P04', counted => 1, line => sub { my ($line, $d) = @_; return ($d->{eol} x between(1, pick(1, 3, 300))) . $line } },
 	'a stray line end' => { state => '22P04', not_first => 1, line => sub { my ($line, $d) = @_; my $stray = $d->{eol} eq "\n" ? "\r" : $d->{eol} eq "\r" ? "\n" : pick("\r", "\n"); return $line =~ s/,/$stray,/r } },
 	'a key out of order' => { state => '22000', order => 1, not_first => 1, do => sub { $_[0][0] = $_[2] - 1 } },
 	'a key again' => { state => '23505', order => 1, not_first => 1, do => sub { $_[0][0] = $_[2] } });
