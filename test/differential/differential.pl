@@ -216,12 +216,12 @@ my %value = (
 	'float8' => sub { return pick(between(-99, 99) / 8, '1e-7', 'NaN', '-0') },
 	'real'   => sub { return between(-9999, 9999) / 16 },
 	'numeric' => sub { return pick('1.50', '-3', '0.000', between(-9, 9) . '.' . between(0, 99)) },
-	'date'   => sub { return strftime('%Y-%m-%d', gmtime(86400 * between(-30000, 30000))) },
+	'date'   => sub { return strftime(pick(('%Y-%m-%d') x 5, '%m/%d/%Y', '%Y%m%d', '%d %b %Y'), gmtime(86400 * between(-12000, 30000))) =~ s/(\d\d)\/(\d\d)/$1 % 12 + 1 . '\/' . ($2 % 12 + 1)/er },
 	'boolean' => sub { return pick('t', 'f') },
 	'uuid'   => sub { return sprintf('%08x-0000-0000-0000-%012x', between(0, 255), between(0, 255)) },
 	'int4[]' => sub { return '{' . join(',', map { between(0, 9) } 1 .. between(0, 3)) . '}' },
 	'text'   => sub {
-		return pick('', ' ', 'x', 'NULL', '\N', '\.', '"', 'say "hi"', 'a,b', "two\nlines", 'back\\slash', "tab\there", "gr\xc3\xbcn", "\xe8\xa1\xa8|\xe3\x83\x9d", ';', "'", 'y' x between(0, 300), between(0, 20), 'z' x (chance(0.02) ? 20000 : 20), "\f\x0b\x07");
+		return pick('', ' ', 'x', 'NULL', '\N', '\.', '"', 'say "hi"', 'a,b', "two\nlines", 'back\\slash', "tab\there", "gr\xc3\xbcn", "\xe8\xa1\xa8|\xe3\x83\x9d", ';', "'", 'y' x between(0, 300), between(0, 20), 'z' x (chance(0.02) ? 20000 : chance(0.003) ? 400_000 : 20), "\f\x0b\x07");
 	},
 	'varchar(5)' => sub { return pick('', 'abcde', 'ab   ', 'x') },
 	'char(3)' => sub { return pick('', 'abc', 'a', 'ab ') },
@@ -229,7 +229,7 @@ my %value = (
 	'numeric(6,2)' => sub { return between(-999, 999) / 8 },
 	'timestamp' => sub { return instant() . fraction() },
 	'timestamp(0)' => sub { return instant() . fraction() },
-	'timestamptz' => sub { return instant() . fraction() . pick('+00', 'Z', '-05:30') },
+	'timestamptz' => sub { return instant() . fraction() . pick('+00', 'Z', '-05:30', '+0530', '', '', '') },
 	'time' => sub { return substr(instant(), 11) },
 	'interval' => sub { return between(-9, 9) . pick(' days', ' hours') },
 	'bytea' => sub { return pick('\\x00ff', '\\x', 'abc') },
@@ -353,7 +353,7 @@ sub write_stream
 	my %d = $csv
 	  ? (delimiter => pick(',', ',', ';', '|', "\t"), quote => pick('"', '"', "'"), null => pick('', '', 'NULL', '\N'), quoting => pick('least', 'all', 'some'))
 	  : (delimiter => pick("\t", "\t", '|', ','), null => pick('\N', '\N', '', 'NULL'));
-	$d{escape} = $csv && chance(0.2) ? '\\' : $csv ? $d{quote} : '';
+	$d{escape} = $csv && chance(0.3) ? '\\' : $csv ? $d{quote} : '';
 	# the text format cannot tell a value from a null string that looks like it
 	$d{null} = '\N' if !$csv && grep { $_ eq $d{null} } @texts;
 	my $field = $csv ? \&csv_field : \&text_field;
@@ -542,7 +542,7 @@ my %no_min = map { ($_ => 1) } 'uuid', 'boolean', 'bytea', 'jsonb', 'name', 'mac
 sub setup_sql
 {
 	my ($r) = @_;
-	my @sql = ('DROP SCHEMA IF EXISTS d CASCADE;', 'CREATE SCHEMA d;', 'SET search_path = d;');
+	my @sql = ((map { "SET $_;" } @{ $r->{input} }), 'DROP SCHEMA IF EXISTS d CASCADE;', 'CREATE SCHEMA d;', 'SET search_path = d;');
 	my @keys = map { "k$_" } 1 .. @{ $r->{key_types} };
 	my $key_definition = join ', ', map { "$keys[$_] $r->{key_types}[$_]" } 0 .. $#keys;
 	for my $s (@{ $r->{streams} })
@@ -772,7 +772,7 @@ my @settings = (
 	'enable_memoize = off', 'enable_hashagg = off', 'enable_hashjoin = off; SET enable_mergejoin = off', 'enable_hashjoin = off; SET enable_nestloop = off',
 	'work_mem = 64', 'plan_cache_mode = force_generic_plan', 'plan_cache_mode = force_custom_plan', 'cursor_tuple_fraction = 1',
 	'force_parallel_mode = on', 'parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0',
-	"DateStyle = 'SQL, DMY'", "TimeZone = 'America/New_York'", 'extra_float_digits = 0', "bytea_output = 'escape'", 'enable_incremental_sort = off',
+	"IntervalStyle = 'iso_8601'", 'extra_float_digits = 0', "bytea_output = 'escape'", 'enable_incremental_sort = off',
 	'enable_seqscan = off', 'join_collapse_limit = 1', 'enable_hashjoin = off; SET enable_sort = off; SET enable_nestloop = off',
 	'enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off', 'random_page_cost = 0', 'cpu_tuple_cost = 0; SET cpu_operator_cost = 0',
 	(map { "outerjoin_fdw.batch_rows = $_" } 1, 2, 3, 7, 64, 1000),
@@ -787,10 +787,13 @@ sub run_round
 	my $downward = chance(0.2);
 	$r{descending} = [ map { @{ $key_columns{$kind} } > 1 ? chance(0.3) : $downward } @{ $key_columns{$kind} } ];
 	$r{domain} = [ make_domain($kind, @{ $r{descending} }) ];
+	# what values without a zone and days like 3/4/2001 mean
+	$r{input} = ["TimeZone = '" . pick('UTC', 'America/New_York', 'Asia/Kathmandu', 'Europe/Berlin', '+03:30') . "'", "DateStyle = '" . pick('ISO, MDY', 'ISO, DMY', 'SQL, DMY', 'German', 'Postgres, MDY') . "'"];
 	$r{key_names} = [ map { "key $_" } 1 .. @{ $r{key_types} } ] if chance(0.15);
 	my $n = chance(0.05) ? between(20, 60) : between(1, pick(3, 5, 12));
 	$n = between(1, 3) if $kind eq 'tall';
-	$r{domain} = [ @{ $r{domain} }[ 0 .. ($#{ $r{domain} } < 60 ? $#{ $r{domain} } : 60) ] ] if $n > 15;
+	$n = between(5, 40) if $kind eq 'sparse' && chance(0.5);
+	$r{domain} = [ @{ $r{domain} }[ 0 .. ($#{ $r{domain} } < 60 ? $#{ $r{domain} } : 60) ] ] if $n > 15 && $kind ne 'sparse';
 	# streams stand in the order of their first columns, so this one comes first
 	my $only_keys = chance(0.15) && $n > 1;
 	$r{streams} = [ map { make_stream($_, $r{domain}, $only_keys && $_ == 1) } 1 .. $n ];
@@ -817,7 +820,7 @@ sub run_round
 		$q->{kind} = $kind;
 		# nested loops of many rows take too long, and only they fill work_mem
 		$q->{settings} = [ $kind eq 'tall' ? (pick('work_mem = 64', 'work_mem = 64', 'work_mem = 1000'), grep { !/hash|merge/ } map { pick(@settings) } 1 .. 2) : map { pick(@settings) } 1 .. between(0, 3) ];
-		push @script, 'RESET ALL; SET search_path = d;', map { "SET $_;" } @{ $q->{settings} };
+		push @script, 'RESET ALL; SET search_path = d;', (map { "SET $_;" } @{ $r{input} }), map { "SET $_;" } @{ $q->{settings} };
 		for my $side ('f', 'o')
 		{
 			my $sql = $side eq 'o' && $q->{oracle} ? $q->{oracle} : $q->{sql};
