@@ -63,6 +63,23 @@ is( $s->say(q{BEGIN; DECLARE c CURSOR FOR SELECT id, i FROM segments ORDER BY id
 	"1|1\n2|2", 'an outer scan survives an inner one that fails');
 is($s->descriptors($files), 0, 'none is left open');
 
+# A file that had to be closed for a while must be the same when it is opened
+# again: not one that was renamed over it, has grown, or is gone.
+for my $case (
+	[ 'renamed over' => sub { my ($path) = @_; $server->write_file('new.csv', "8000,0\n8001,0\n"); rename $server->path('new.csv'), $path } ],
+	[ 'grown' => sub { my ($path) = @_; open my $fh, '>>', $path; print $fh "\n"; close $fh } ],
+	[ 'removed' => sub { my ($path) = @_; unlink $path } ])
+{
+	my ($name, $change) = @$case;
+	$server->write_file('disjoint/4000.csv', "8000,4000\n8001,4000\n");
+	$s->say('BEGIN; DECLARE c CURSOR FOR SELECT id, d FROM segments; FETCH 1 FROM c');
+	$change->($server->path('disjoint/4000.csv'));
+	like($s->say('MOVE FORWARD ALL IN c'), qr/ERROR:.*disjoint\/4000\.csv/, "a closed file $name: an error with its name");
+	$s->say('ROLLBACK');
+	is($s->descriptors($files), 0, 'none is left open');
+}
+$server->write_file('disjoint/4000.csv', "8000,4000\n8001,4000\n");
+
 # The same files are read by other backends at the same time, and regular
 # tables still have descriptors while many files are open.
 $s->say('BEGIN; DECLARE c CURSOR FOR SELECT * FROM segments; FETCH 10 FROM c');

@@ -1,0 +1,35 @@
+--
+-- Faults that were found once, each by the smallest example.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set prelude :abs_srcdir '/test/prelude.psql'
+\set test regressions
+\i :prelude
+
+-- A quote in a skipped line opens nothing.
+CREATE FOREIGN TABLE skipped (
+	id int OPTIONS (key 'true'),
+	v text OPTIONS (filename 'skipped.csv', skip '1')
+) SERVER files;
+CALL put('skipped.csv', E'Lengths in 12" records\n1,"a,b"\n2,"two\nlines"\n');
+SELECT id, v FROM skipped;
+
+-- Of a file that is converted, a small block holds a row longer than itself.
+CREATE FOREIGN TABLE converted (
+	id int OPTIONS (key 'true'),
+	v text OPTIONS (filename 'converted.csv', encoding 'latin1')
+) SERVER files;
+CALL put('converted.csv', '1,' || repeat('x', 100) || E'\n2,y\n');
+SET outerjoin_fdw.block_size = 64;
+SELECT id, length(v) FROM converted;
+RESET outerjoin_fdw.block_size;
+
+-- Blank lines at the end, with a block's edge within a line end.
+CREATE FOREIGN TABLE blanks (
+	id int OPTIONS (key 'true'),
+	v text OPTIONS (filename 'blanks.csv')
+) SERVER files;
+CALL put('blanks.csv', '1,' || repeat('x', 57) || E'\r\n\r\n\r\n');
+SET outerjoin_fdw.block_size = 64;
+SELECT id, length(v) FROM blanks;
+RESET outerjoin_fdw.block_size;
