@@ -284,6 +284,12 @@ first_open_column(const Key *key)
 }
 
 int
+key_compare_column(const KeyColumn *column, Datum a, Datum b)
+{
+	return compare_column(column, a, b);
+}
+
+int
 key_compare_values(const Key *key, const ColumnBatch *a, int i, const ColumnBatch *b, int j)
 {
 	for (int c = first_open_column(key); c < key->ncolumns; c++)

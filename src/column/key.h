@@ -88,6 +88,9 @@ extern int64 key_image(const Key *key, Datum leading);
 /* Images of n leading values at once. */
 extern void key_images(const Key *key, const Datum *leading, int n, int64 *images);
 
+/* <0, 0, >0 as value a of one key column sorts before, with or after b, in stream order. */
+extern int	key_compare_column(const KeyColumn *column, Datum a, Datum b);
+
 /* Settles what equal images leave open; the slow half of key_compare. */
 extern int	key_compare_values(const Key *key, const ColumnBatch *a, int i,
 							   const ColumnBatch *b, int j);

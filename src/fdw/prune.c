@@ -280,16 +280,10 @@ typedef struct ColumnRange
 	Datum		upper;
 } ColumnRange;
 
-static int
-compare_values(const KeyColumn *column, Datum a, Datum b)
-{
-	return ApplySortComparator(a, false, b, false, (SortSupport) &column->full);
-}
-
 static void
 restrict_lower(const KeyColumn *column, ColumnRange *range, Datum value, bool inclusive)
 {
-	int			order = range->has_lower ? compare_values(column, value, range->lower) : 1;
+	int			order = range->has_lower ? key_compare_column(column, value, range->lower) : 1;
 
 	if (order > 0 || (order == 0 && !inclusive))
 	{
@@ -302,7 +296,7 @@ restrict_lower(const KeyColumn *column, ColumnRange *range, Datum value, bool in
 static void
 restrict_upper(const KeyColumn *column, ColumnRange *range, Datum value, bool inclusive)
 {
-	int			order = range->has_upper ? compare_values(column, value, range->upper) : -1;
+	int			order = range->has_upper ? key_compare_column(column, value, range->upper) : -1;
 
 	if (order < 0 || (order == 0 && !inclusive))
 	{
@@ -411,9 +405,9 @@ restrict_array(const KeyColumn *column, ColumnRange *range, Oid type, Datum valu
 
 		if (nulls[i] || !restrict_value(column, &one, KEY_EQUAL, type, elements[i]))
 			continue;
-		if (!hull.has_lower || compare_values(column, one.lower, hull.lower) < 0)
+		if (!hull.has_lower || key_compare_column(column, one.lower, hull.lower) < 0)
 			hull.lower = one.lower;
-		if (!hull.has_upper || compare_values(column, one.upper, hull.upper) > 0)
+		if (!hull.has_upper || key_compare_column(column, one.upper, hull.upper) > 0)
 			hull.upper = one.upper;
 		hull.has_lower = hull.has_upper = true;
 	}
@@ -468,7 +462,7 @@ key_range_build(const TableSpec *table, const KeyCondition *conditions,
 		int			order = -1;
 
 		if (column->has_lower && column->has_upper)
-			order = compare_values(&key->columns[k], column->lower, column->upper);
+			order = key_compare_column(&key->columns[k], column->lower, column->upper);
 		if (order > 0 ||
 			(order == 0 && !(column->lower_inclusive && column->upper_inclusive)))
 		{

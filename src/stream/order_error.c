@@ -90,8 +90,7 @@ deciding_column(const Key *key, const ColumnBatch *a, int i, const ColumnBatch *
 {
 	for (int c = 0; c < key->ncolumns; c++)
 	{
-		if (ApplySortComparator(key_datum(key, a, i, c), false, key_datum(key, b, j, c), false,
-								&key->columns[c].full) != 0)
+		if (key_compare_column(&key->columns[c], key_datum(key, a, i, c), key_datum(key, b, j, c)) != 0)
 			return c;
 	}
 	return -1;
@@ -112,48 +111,41 @@ looks_reversed(const Key *key, const ColumnBatch *batch, int column)
 	return true;
 }
 
-/* The text column that decides between two keys, if its bytes are in order; else -1. */
-static int
-bytewise_column(const Key *key, const ColumnBatch *batch, int row,
-				const ColumnBatch *previous, int before)
+/* Is this column, which decides between two keys, one of text whose bytes are in order? */
+static bool
+looks_sorted_bytewise(const Key *key, const ColumnBatch *batch, int row,
+					  const ColumnBatch *previous, int before, int deciding)
 {
-	if (key->exact)
-		return -1;
-	for (int i = 0; i < key->ncolumns; i++)
-	{
-		KeyColumn  *column = &key->columns[i];
-		struct varlena *a = (struct varlena *) DatumGetPointer(previous->key[i][before]);
-		struct varlena *b = (struct varlena *) DatumGetPointer(batch->key[i][row]);
-		int			order;
+	const KeyColumn *column = &key->columns[deciding];
+	struct varlena *a;
+	struct varlena *b;
+	int			order;
 
-		if (ApplySortComparator(previous->key[i][before], false,
-								batch->key[i][row], false, &column->full) == 0)
-			continue;
-		if (!is_string(column->type))
-			return -1;
-		order = memcmp(VARDATA_ANY(a), VARDATA_ANY(b),
-					   Min(VARSIZE_ANY_EXHDR(a), VARSIZE_ANY_EXHDR(b)));
-		if (order == 0)
-			order = VARSIZE_ANY_EXHDR(a) < VARSIZE_ANY_EXHDR(b) ? -1 : 1;
-		return (column->descending ? order > 0 : order < 0) ? i : -1;
-	}
-	return -1;
+	if (key->exact || !is_string(column->type))
+		return false;
+	a = (struct varlena *) DatumGetPointer(previous->key[deciding][before]);
+	b = (struct varlena *) DatumGetPointer(batch->key[deciding][row]);
+	order = memcmp(VARDATA_ANY(a), VARDATA_ANY(b),
+				   Min(VARSIZE_ANY_EXHDR(a), VARSIZE_ANY_EXHDR(b)));
+	if (order == 0)
+		order = VARSIZE_ANY_EXHDR(a) < VARSIZE_ANY_EXHDR(b) ? -1 : 1;
+	return column->descending ? order > 0 : order < 0;
 }
 
 /* What the person can do, going by what most likely happened. */
 static const char *
 advice(const Key *key, const ColumnBatch *batch, int row,
-			 const ColumnBatch *previous, int before)
+	   const ColumnBatch *previous, int before)
 {
-	int			bytewise = bytewise_column(key, batch, row, previous, before);
-	const KeyColumn *column = &key->columns[Max(deciding_column(key, previous, before, batch, row), 0)];
+	int			deciding = Max(deciding_column(key, previous, before, batch, row), 0);
+	const KeyColumn *column = &key->columns[deciding];
 
-	if (bytewise >= 0)
+	if (looks_sorted_bytewise(key, batch, row, previous, before, deciding))
 		return psprintf("The file looks sorted bytewise: declare column \"%s\" with COLLATE \"C\", or set option sorted to 'false'.",
-						key->columns[bytewise].name);
+						column->name);
 	if (!column->descending && looks_sorted_as_text(key, batch, previous, before, row))
 		return "The file looks sorted as text; set option sorted to 'false' to have the keys sorted while they are read.";
-	if (batch->nrows > 1 && looks_reversed(key, batch, column - key->columns))
+	if (batch->nrows > 1 && looks_reversed(key, batch, deciding))
 		return psprintf("The file looks sorted in %s order: set option descending to '%s' on column \"%s\", or option sorted to 'false'.",
 						column->descending ? "ascending" : "descending",
 						column->descending ? "false" : "true", column->name);
