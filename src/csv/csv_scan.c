@@ -65,10 +65,26 @@ stray_paired(const ByteMasks *m, const char *p)
 	return followed;
 }
 
-static inline uint32
-lowest_bit(uint64 x)
+/*
+ * The numbers of the bits, some at a time without asking: what is too much is
+ * overwritten by the next.
+ */
+static pg_attribute_always_inline uint32 *
+list_bits(uint32 *out, uint32 at, uint64 bits)
 {
-	return x ? (uint32) __builtin_ctzll(x) : 0;
+	int			n = __builtin_popcountll(bits);
+
+	for (int done = 0; done < n; done += 4)
+	{
+#pragma GCC unroll 4
+		for (int i = 0; i < 4; i++)
+		{
+			/* of no bit, any number will do */
+			out[done + i] = at + (uint32) __builtin_ctzll(bits | UINT64CONST(1) << 63);
+			bits &= bits - 1;
+		}
+	}
+	return out + n;
 }
 
 /* ------------------------------------------------------- without SIMD */
@@ -118,7 +134,7 @@ classify_portable(const CsvScan *scan, const char *p, ByteMasks *m)
 #define SCAN_NAME		scan_marks_portable
 #define SCAN_TARGET
 #define SCAN_CLASSIFY	classify_portable
-#define SCAN_LOWEST		lowest_bit
+#define SCAN_LIST		list_bits
 #include "csv/csv_scan_template.h"
 
 /* ---------------------------------------------------------- with SIMD */
@@ -153,10 +169,28 @@ classify_sse2(const CsvScan *scan, const char *p, ByteMasks *m)
 #define SCAN_NAME		scan_marks_sse2
 #define SCAN_TARGET
 #define SCAN_CLASSIFY	classify_sse2
-#define SCAN_LOWEST		lowest_bit
+#define SCAN_LIST		list_bits
 #include "csv/csv_scan_template.h"
 
 #define TARGET_AVX2		__attribute__((target("avx2,bmi,popcnt")))
+
+/* As list_bits; the instruction answers 64 where there is no bit. */
+static inline TARGET_AVX2 uint32 *
+list_bits_avx2(uint32 *out, uint32 at, uint64 bits)
+{
+	int			n = __builtin_popcountll(bits);
+
+	for (int done = 0; done < n; done += 4)
+	{
+#pragma GCC unroll 4
+		for (int i = 0; i < 4; i++)
+		{
+			out[done + i] = at + (uint32) _tzcnt_u64(bits);
+			bits = _blsr_u64(bits);
+		}
+	}
+	return out + n;
+}
 
 /* A macro, since an inline function cannot be shared between targets. */
 #define AVX2_MASK(low, high) \
@@ -184,31 +218,88 @@ classify_avx2(const CsvScan *scan, const char *p, ByteMasks *m)
 #define SCAN_NAME		scan_marks_avx2
 #define SCAN_TARGET		TARGET_AVX2
 #define SCAN_CLASSIFY	classify_avx2
-#define SCAN_LOWEST(x)	(uint32) _tzcnt_u64(x)	/* 64 for 0, without asking */
+#define SCAN_LIST		list_bits_avx2
+#include "csv/csv_scan_template.h"
+
+#define TARGET_AVX512	__attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,popcnt")))
+
+static inline TARGET_AVX512 void
+classify_avx512(const CsvScan *scan, const char *p, ByteMasks *m)
+{
+	__m512i		x = _mm512_loadu_si512(p);
+
+	m->delimiter = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(scan->delimiter));
+	m->newline = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(scan->newline));
+	m->stray = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(scan->stray));
+	m->special = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(scan->special));
+	m->unplain = _mm512_cmplt_epi8_mask(x, _mm512_set1_epi8(1));
+}
+
+/* As list_bits: the numbers 0 to 63, pressed together to those of the bits. */
+static inline TARGET_AVX512 uint32 *
+list_bits_avx512(uint32 *out, uint32 at, uint64 bits)
+{
+	const __m512i numbers =
+		_mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,
+						47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32,
+						31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+						15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+	const __m512i base = _mm512_set1_epi32((int) at);
+	__m512i		listed = _mm512_maskz_compress_epi8(bits, numbers);
+	int			n = __builtin_popcountll(bits);
+
+#define STORE_LISTED(part) \
+	_mm512_storeu_si512(out + 16 * (part), \
+						_mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(listed, part))))
+	STORE_LISTED(0);
+	if (n > 16)
+	{
+		STORE_LISTED(1);
+		if (n > 32)
+		{
+			STORE_LISTED(2);
+			STORE_LISTED(3);
+		}
+	}
+#undef STORE_LISTED
+	return out + n;
+}
+
+#define SCAN_NAME		scan_marks_avx512
+#define SCAN_TARGET		TARGET_AVX512
+#define SCAN_CLASSIFY	classify_avx512
+#define SCAN_LIST		list_bits_avx512
 #include "csv/csv_scan_template.h"
 
 #endif							/* SCAN_X86 */
 
-bool
-csv_scan_has_avx2(void)
+int
+csv_scan_widths(CsvScanMarks *marks)
 {
+	int			n = 0;
+
+	marks[n++] = scan_marks_portable;
 #ifdef SCAN_X86
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-		__builtin_cpu_supports("popcnt");
-#else
-	return false;
+	marks[n++] = scan_marks_sse2;
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+		__builtin_cpu_supports("popcnt"))
+	{
+		marks[n++] = scan_marks_avx2;
+		if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+			__builtin_cpu_supports("avx512vbmi2"))
+			marks[n++] = scan_marks_avx512;
+	}
 #endif
+	return n;
 }
 
 static CsvScanMarks
 choose_marks(bool simd)
 {
-#ifdef SCAN_X86
-	if (simd)
-		return csv_scan_has_avx2() ? scan_marks_avx2 : scan_marks_sse2;
-#endif
-	(void) simd;
-	return scan_marks_portable;
+	CsvScanMarks marks[CSV_SCAN_WIDTHS];
+	int			n = csv_scan_widths(marks);
+
+	return marks[simd ? n - 1 : 0];
 }
 
 void

@@ -92,7 +92,11 @@ extern CsvScanStop csv_scan_take(CsvScan *scan, const CsvFields *fields, const c
 /* Drop positions before "start", after a row was taken in another way. */
 extern void csv_scan_skip(CsvScan *scan, uint32 start);
 
-/* Does this machine have the wide instructions? (for tests) */
-extern bool csv_scan_has_avx2(void);
+/*
+ * The scans that this machine can run, all with the same result: the portable
+ * one first, the fastest last.  Returns how many.
+ */
+#define CSV_SCAN_WIDTHS	4
+extern int	csv_scan_widths(CsvScanMarks *marks);
 
 #endif							/* OUTERJOIN_CSV_SCAN_H */

@@ -8,7 +8,9 @@
  *	  SCAN_NAME			the function's name
  *	  SCAN_TARGET		its attributes
  *	  SCAN_CLASSIFY		classify(scan, p, masks): masks of the 64 bytes at p
- *	  SCAN_LOWEST		lowest(mask): number of the lowest bit; of 0 any number
+ *	  SCAN_LIST			list(out, at, mask): write "at" plus the number of each bit
+ *						that is set, and up to 31 entries more of no meaning;
+ *						where the next one goes
  *
  * All are undefined again at the end.
  *
@@ -57,22 +59,8 @@ SCAN_NAME(CsvScan *scan, const char *base, uint32 from, uint32 to)
 				scan->quote_end = at + 64;
 		}
 
-		/* some at a time without asking: what is too much is overwritten */
 		if (found != 0)
-		{
-			int			n = __builtin_popcountll(found);
-
-			for (int done = 0; done < n; done += 4)
-			{
-#pragma GCC unroll 4
-				for (int i = 0; i < 4; i++)
-				{
-					out[done + i] = at + SCAN_LOWEST(found);
-					found &= found - 1;
-				}
-			}
-			out += n;
-		}
+			out = SCAN_LIST(out, at, found);
 	}
 
 	scan->end = (int) (out - scan->position);
@@ -84,4 +72,4 @@ SCAN_NAME(CsvScan *scan, const char *base, uint32 from, uint32 to)
 #undef SCAN_NAME
 #undef SCAN_TARGET
 #undef SCAN_CLASSIFY
-#undef SCAN_LOWEST
+#undef SCAN_LIST
