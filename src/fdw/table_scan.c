@@ -36,7 +36,7 @@
 #define TURNED_ROWS			64
 #define TURNED_ROWS_LEAST	4
 
-/* A row of so few values is copied faster than memcpy is called. */
+/* Rows of so few values are copied faster than memcpy is called. */
 #define NARROW_ROW			8
 
 /* A value column that is asked for. */
@@ -66,6 +66,7 @@ typedef struct TurnedRows
 	int			width;			/* values in a row */
 	int			first;			/* attribute number - 1 of the first value */
 	int		   *attribute;		/* [width] attribute numbers - 1, or NULL */
+	bool		narrow;			/* attribute is NULL, width at most NARROW_ROW */
 	int			row;			/* next one to be handed out */
 	int			nrows;
 	Datum	   *values;			/* [row * width] */
@@ -187,6 +188,7 @@ scan_prepare_rows(TableScan *scan, const Bitmapset *needed)
 		for (int i = 0; i < turned->width; i++)
 			place[turned->first + i] = i;
 	}
+	turned->narrow = turned->attribute == NULL && turned->width <= NARROW_ROW;
 	for (int k = 0; k < scan->nkeys; k++)
 		scan->keys[k].index = place[scan->keys[k].index];
 	for (int c = 0; c < scan->ncolumns; c++)
@@ -320,6 +322,31 @@ scan_turn_rows(TableScan *scan)
 	return true;
 }
 
+/* A row of few values: sizes that are known make a few moves of each copy. */
+static pg_attribute_always_inline void
+copy_narrow_row(const Datum *from_values, const bool *from_isnull,
+				Datum *values, bool *isnull, int width)
+{
+	switch (width)
+	{
+#define COPY_ROW(n) \
+		case n: \
+			memcpy(values, from_values, sizeof(Datum) * (n)); \
+			memcpy(isnull, from_isnull, sizeof(bool) * (n)); \
+			break
+
+			COPY_ROW(1);
+			COPY_ROW(2);
+			COPY_ROW(3);
+			COPY_ROW(4);
+			COPY_ROW(5);
+			COPY_ROW(6);
+			COPY_ROW(7);
+			COPY_ROW(8);
+#undef COPY_ROW
+	}
+}
+
 /* A row into many attributes, or into attributes far apart. */
 static pg_noinline void
 copy_wide_row(const TurnedRows *turned, const Datum *from_values, const bool *from_isnull,
@@ -356,16 +383,8 @@ table_scan_next(TableScan *scan, Datum *values, bool *isnull)
 	if (unlikely(turned->row == turned->nrows))
 		return turn_and_next(scan, values, isnull);
 	turned->row++;
-	if (width <= NARROW_ROW && turned->attribute == NULL)
-	{
-		values += turned->first;
-		isnull += turned->first;
-		for (int i = 0; i < width; i++)
-		{
-			values[i] = from_values[i];
-			isnull[i] = from_isnull[i];
-		}
-	}
+	if (turned->narrow)
+		copy_narrow_row(from_values, from_isnull, values + turned->first, isnull + turned->first, width);
 	else
 		copy_wide_row(turned, from_values, from_isnull, values, isnull);
 	return true;
