@@ -103,6 +103,8 @@ typedef struct StreamFacts
 	bool		has_range;		/* first and last below are known */
 	int64		first;			/* images of the first and last key */
 	int64		last;
+	bool		range_certain;	/* true of any file in order: rows may be passed
+								 * over on its word */
 	bool		can_seek;
 } StreamFacts;
 

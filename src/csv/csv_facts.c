@@ -7,9 +7,9 @@
  * first and the last line's keys are the range, where they are plain
  * integers.  A compressed file is looked at from the top only.
  *
- * The range is never wrong for a file in order, since rows are passed over on
- * its word: where the last line might not be the last row there is none.
- * (What is not seen is a "\." of the text format far before the end.)
+ * The range of a CSV file is certain if the file is in order: where the last
+ * line might not be the last row there is none.  In the text format a "\."
+ * far before the end may have been overlooked.
  *
  * Errors come from the top of the file alone, where every scan would meet
  * them too; whatever is odd further down only makes less known.
@@ -129,6 +129,7 @@ find_range(CsvReader *reader, SourceFile *file, const Key *key, int field,
 	facts->has_range = facts->has_range &&
 		line_is_row(reader, sample, tail == first, start, end) &&
 		line_image(reader, key, field, sample->bytes + start, end - start, true, &facts->last);
+	facts->range_certain = facts->has_range && reader->grammar.csv;
 }
 
 /* Rows from the length of lines at the top, in the middle and at the end. */

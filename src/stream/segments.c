@@ -254,7 +254,7 @@ ends_before_bound(SegmentsStream *self, Segment *segment)
 		stream_file_facts(self->stream.spec, &segment->file, self->stream.key, &facts);
 		MemoryContextSwitchTo(old);
 		MemoryContextDelete(context);
-		if (!facts.has_range)
+		if (!facts.has_range || !facts.range_certain)
 			return false;
 		segment->last_known = true;
 		segment->last_image = facts.last;
