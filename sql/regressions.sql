@@ -33,3 +33,13 @@ CALL put('blanks.csv', '1,' || repeat('x', 57) || E'\r\n\r\n\r\n');
 SET outerjoin_fdw.block_size = 64;
 SELECT id, length(v) FROM blanks;
 RESET outerjoin_fdw.block_size;
+
+-- With header 'match', a field that is taken by its number has the column's name.
+CREATE FOREIGN TABLE matched (
+	id int OPTIONS (key 'true'),
+	v text OPTIONS (filename 'matched.csv', field '2', header 'match')
+) SERVER files;
+CALL put('matched.csv', E'id,v,w\n1,a,b\n');
+SELECT id, v FROM matched;
+CALL put('matched.csv', E'id,w,v\n1,a,b\n');
+SELECT id, v FROM matched;
