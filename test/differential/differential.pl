@@ -446,7 +446,7 @@ sub write_stream
 	# what a header's names or the only field that is no key do not tell
 	for my $i (0 .. $#{ $s->{columns} })
 	{
-		$s->{columns}[$i]{field} = 1 + place($nkeys + $i, @order) if (!$header && (@names > $nkeys + 1 || chance(0.3))) || ($header && $o{header} ne 'match' && chance(0.1));
+		$s->{columns}[$i]{field} = 1 + place($nkeys + $i, @order) if (!$header && (@names > $nkeys + 1 || chance(0.3))) || ($header && chance(0.1));
 	}
 	return;
 }
