@@ -43,3 +43,28 @@ CALL put('matched.csv', E'id,v,w\n1,a,b\n');
 SELECT id, v FROM matched;
 CALL put('matched.csv', E'id,w,v\n1,a,b\n');
 SELECT id, v FROM matched;
+
+-- Many columns of one file, with escapes in the first ones.
+CREATE FOREIGN TABLE wide (
+	id int OPTIONS (key 'true'),
+	c2 text OPTIONS (filename 'wide.txt', field '2'),
+	c3 text OPTIONS (filename 'wide.txt', field '3'),
+	c4 text OPTIONS (filename 'wide.txt', field '4'),
+	c5 text OPTIONS (filename 'wide.txt', field '5'),
+	c6 text OPTIONS (filename 'wide.txt', field '6'),
+	c7 text OPTIONS (filename 'wide.txt', field '7'),
+	c8 text OPTIONS (filename 'wide.txt', field '8'),
+	c9 text OPTIONS (filename 'wide.txt', field '9'),
+	c10 text OPTIONS (filename 'wide.txt', field '10')
+) SERVER files OPTIONS (delimiter ',');
+CALL put('wide.txt', E'1,two\\,2,3\\\\,4,5,6,7,8,9,10\n');
+SELECT * FROM wide;
+
+-- An escape that stands for no character is an error of its own row: the rows
+-- before it come first.
+CREATE FOREIGN TABLE escaped (
+	id int OPTIONS (key 'true'),
+	v int OPTIONS (filename 'escaped.txt')
+) SERVER files;
+CALL put('escaped.txt', E'1\tx\n2\t\\377\n');
+SELECT * FROM escaped;

@@ -317,6 +317,8 @@ csv_reader_want(CsvReader *reader, const int *fields, int nfields)
 		reader->fields[i].offset = wanted->offset[i];
 		reader->fields[i].length = wanted->length[i];
 	}
+	reader->row_offset = palloc(sizeof(uint32) * nfields);
+	reader->row_length = palloc(sizeof(uint32) * nfields);
 	reader->scan.position = palloc(sizeof(uint32) *
 								   (reader->nfields + CSV_SCAN_PIECE + 2 * CSV_SCAN_SLACK));
 	MemoryContextSwitchTo(old);
@@ -447,29 +449,66 @@ judge_blank(CsvReader *reader, int row)
 	return BLANK_PASSED;
 }
 
-/* Take the row, which is whole and valid, into the batch. */
+/* Does the row of the text format hold an escape that spells a byte by its number? */
+static bool
+has_numeric_escape(const CsvReader *reader, const CsvRow *found)
+{
+	const char *p = reader->buffer.base + found->start;
+	const char *end = reader->buffer.base + found->end;
+
+	if (reader->grammar.csv)
+		return false;
+	while ((p = memchr(p, '\\', end - p)) != NULL && p + 1 < end)
+	{
+		if (p[1] == 'x' || (p[1] >= '0' && p[1] <= '7'))
+			return true;
+		p += 2;
+	}
+	return false;
+}
+
+/* Are the row's fields still valid text when their escapes are taken?  Looks at a copy. */
+static bool
+escapes_are_valid(CsvReader *reader, const CsvRow *found)
+{
+	CsvFields  *wanted = &reader->wanted;
+	uint32		length = found->end - found->start;
+	char	   *copy = palloc(length);
+	CsvRow		row = {.end = length};
+	bool		valid = true;
+
+	memcpy(copy, reader->buffer.base + found->start, length);
+	if (csv_row_split(&reader->grammar, copy, &row, wanted->wanted, wanted->nwanted,
+					  reader->row_offset, reader->row_length))
+	{
+		for (int i = 0; valid && i < wanted->nwanted; i++)
+			valid = reader->row_length[i] == TEXT_FIELD_NULL ||
+				pg_verifymbstr(copy + reader->row_offset[i],
+							   (int) (reader->row_length[i] & ~TEXT_FIELD_QUOTED), true);
+	}
+	pfree(copy);
+	return valid;
+}
+
+/* Take the row, which is whole and valid, into the batch.  All at once: it is unescaped in place. */
 static void
 split_row(CsvReader *reader, const CsvRow *found, int row)
 {
 	CsvFields  *wanted = &reader->wanted;
 	char	   *base = reader->buffer.base;
-	uint32		offset[8];
-	uint32		length[8];
+	bool		unverified;
 
-	/* a few at a time: most rows have no more */
-	for (int i = 0; i < wanted->nwanted; i += (int) lengthof(offset))
+	unverified = csv_row_split(&reader->grammar, base, found, wanted->wanted, wanted->nwanted,
+							   reader->row_offset, reader->row_length);
+	for (int i = 0; i < wanted->nwanted; i++)
 	{
-		int			n = Min(wanted->nwanted - i, (int) lengthof(offset));
-		bool		unverified;
+		uint32		offset = reader->row_offset[i];
+		uint32		length = reader->row_length[i];
 
-		unverified = csv_row_split(&reader->grammar, base, found, wanted->wanted + i, n, offset, length);
-		for (int j = 0; j < n; j++)
-		{
-			wanted->offset[i + j][row] = offset[j];
-			wanted->length[i + j][row] = length[j];
-			if (unverified && length[j] != TEXT_FIELD_NULL)
-				csv_verify_field(reader, row, base + offset[j], length[j] & ~TEXT_FIELD_QUOTED);
-		}
+		wanted->offset[i][row] = offset;
+		wanted->length[i][row] = length;
+		if (unverified && length != TEXT_FIELD_NULL)
+			csv_verify_field(reader, row, base + offset, length & ~TEXT_FIELD_QUOTED);
 	}
 	csv_position_add_breaks(reader, row, found->breaks);
 }
@@ -560,6 +599,8 @@ take_any_row(CsvReader *reader, int *row)
 			return false;
 		csv_report_fields(reader, *row, reader->blanks_passed ? 1 : found.nfields);
 	}
+	if (*row > 0 && has_numeric_escape(reader, &found) && !escapes_are_valid(reader, &found))
+		return false;
 	split_row(reader, &found, *row);
 	pass_row(reader, &found);
 	(*row)++;

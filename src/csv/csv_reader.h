@@ -33,6 +33,8 @@ typedef struct CsvReader
 	CsvBuffer	buffer;
 	CsvScan		scan;
 	CsvFields	wanted;
+	uint32	   *row_offset;		/* [nwanted] of one row */
+	uint32	   *row_length;
 	int			max_rows;
 	bool		simd;
 

@@ -247,7 +247,7 @@ sub make_stream
 {
 	my ($number, $domain, $only_keys) = @_;
 	my %s = (number => $number);
-	my $ncolumns = $only_keys ? 0 : chance(0.75) ? 1 : between(2, 3);
+	my $ncolumns = $only_keys ? 0 : chance(0.75) ? 1 : chance(0.9) ? between(2, 3) : between(4, 20);
 	$s{columns} = [ map { { name => "c${number}_$_", type => pick(keys_sorted(\%value)) } } 1 .. $ncolumns ];
 	$s{duplicates} = chance(0.6) ? 'error' : pick('first', 'last', 'all');
 	$s{sorted} = chance(0.85);
