@@ -566,7 +566,11 @@ sub setup_sql
 		push @definitions, "$keys[$k] $type OPTIONS (" . option_list(\%o) . ')' . ($collation // '');
 	}
 	push @definitions, map { "$_->{name} $_->{type} OPTIONS ($_->{options})" } @{ $r->{columns} };
+	# a column that is no more leaves a gap
+	my $gone = chance(0.2);
+	splice @definitions, between(0, scalar @definitions), 0, 'gone text' if $gone;
 	push @sql, 'CREATE FOREIGN TABLE f (' . join(', ', @definitions) . ') SERVER files OPTIONS (' . option_list({ directory => $r->{folder}, %{ $r->{table_options} } }) . ');';
+	push @sql, 'ALTER FOREIGN TABLE f DROP COLUMN gone;' if $gone;
 	push @sql, 'CREATE TABLE p (LIKE f);', 'ALTER FOREIGN TABLE f INHERIT p;' if $r->{parent};
 	push @sql, 'ANALYZE f;' if chance(0.3);
 	push @sql, "CREATE TABLE r ($key_definition, n int);";
