@@ -53,19 +53,23 @@ typedef struct CsvStream
 
 /* ------------------------------------------------------------ preparing */
 
-/* The header's names must be those of the columns that take them. */
+/*
+ * The header's names must be those of the columns that take them.  A field
+ * that was found by another name has that name; one that was found by its
+ * number is to have the column's, as in COPY.
+ */
 static void
 check_header(const CsvStream *stream, const FieldSpec *column, int field)
 {
 	const char *found = stream->reader->names[field];
-	const char *wanted = column->declared ? column->declared : column->column;
 
-	if (field_name_equal(found, wanted))
+	if (field_name_equal(found, column->column) ||
+		(column->declared && field_name_equal(found, column->declared)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
 			 errmsg("column name mismatch in header line of file \"%s\"", stream->reader->name),
-			 errdetail("Field %d is \"%s\", expected \"%s\".", field + 1, found, wanted),
+			 errdetail("Field %d is \"%s\", expected \"%s\".", field + 1, found, column->column),
 			 errhint("With the option \"header\" set to \"true\" the header's names are not checked.")));
 }
 

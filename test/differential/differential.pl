@@ -247,7 +247,7 @@ sub make_stream
 {
 	my ($number, $domain, $only_keys) = @_;
 	my %s = (number => $number);
-	my $ncolumns = $only_keys ? 0 : chance(0.75) ? 1 : between(2, 3);
+	my $ncolumns = $only_keys ? 0 : chance(0.75) ? 1 : chance(0.9) ? between(2, 3) : between(4, 20);
 	$s{columns} = [ map { { name => "c${number}_$_", type => pick(keys_sorted(\%value)) } } 1 .. $ncolumns ];
 	$s{duplicates} = chance(0.6) ? 'error' : pick('first', 'last', 'all');
 	$s{sorted} = chance(0.85);
@@ -446,7 +446,7 @@ sub write_stream
 	# what a header's names or the only field that is no key do not tell
 	for my $i (0 .. $#{ $s->{columns} })
 	{
-		$s->{columns}[$i]{field} = 1 + place($nkeys + $i, @order) if (!$header && (@names > $nkeys + 1 || chance(0.3))) || ($header && $o{header} ne 'match' && chance(0.1));
+		$s->{columns}[$i]{field} = 1 + place($nkeys + $i, @order) if (!$header && (@names > $nkeys + 1 || chance(0.3))) || ($header && chance(0.1));
 	}
 	return;
 }
@@ -566,7 +566,11 @@ sub setup_sql
 		push @definitions, "$keys[$k] $type OPTIONS (" . option_list(\%o) . ')' . ($collation // '');
 	}
 	push @definitions, map { "$_->{name} $_->{type} OPTIONS ($_->{options})" } @{ $r->{columns} };
+	# a column that is no more leaves a gap
+	my $gone = chance(0.2);
+	splice @definitions, between(0, scalar @definitions), 0, 'gone text' if $gone;
 	push @sql, 'CREATE FOREIGN TABLE f (' . join(', ', @definitions) . ') SERVER files OPTIONS (' . option_list({ directory => $r->{folder}, %{ $r->{table_options} } }) . ');';
+	push @sql, 'ALTER FOREIGN TABLE f DROP COLUMN gone;' if $gone;
 	push @sql, 'CREATE TABLE p (LIKE f);', 'ALTER FOREIGN TABLE f INHERIT p;' if $r->{parent};
 	push @sql, 'ANALYZE f;' if chance(0.3);
 	push @sql, "CREATE TABLE r ($key_definition, n int);";
