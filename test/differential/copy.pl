@@ -7,7 +7,7 @@
 # taken.  What is known to differ (README) does not occur: blank lines at the
 # end, and "\." in CSV.
 #
-#   OUTERJOIN_SEED     the first round's seed (random, and printed)
+#   OUTERJOIN_SEED     the first round's seed (1); "random": another each time; printed
 #   OUTERJOIN_ROUNDS   rounds; round r uses seed + r
 use strict;
 use warnings;
@@ -16,7 +16,8 @@ use lib "$FindBin::Bin/../perl";
 use OuterjoinTest;
 use Test::More;
 
-my $seed   = $ENV{OUTERJOIN_SEED}   // int(rand(1_000_000_000));
+my $seed   = $ENV{OUTERJOIN_SEED}   // 1;
+$seed = int(rand(1_000_000_000)) if $seed eq 'random';
 my $rounds = $ENV{OUTERJOIN_ROUNDS} // 20;
 my $cases  = 100;	# in each round
 

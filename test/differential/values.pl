@@ -2,7 +2,7 @@
 # function, valid or nearly so, loaded both ways.  Both give the same value,
 # or both an error of the same SQLSTATE.
 #
-#   OUTERJOIN_SEED     the first round's seed (random, and printed)
+#   OUTERJOIN_SEED     the first round's seed (1); "random": another each time; printed
 #   OUTERJOIN_ROUNDS   rounds; round r uses seed + r
 use strict;
 use warnings;
@@ -12,7 +12,8 @@ use OuterjoinTest;
 use POSIX qw(strftime);
 use Test::More;
 
-my $seed   = $ENV{OUTERJOIN_SEED}   // int(rand(1_000_000_000));
+my $seed   = $ENV{OUTERJOIN_SEED}   // 1;
+$seed = int(rand(1_000_000_000)) if $seed eq 'random';
 my $rounds = $ENV{OUTERJOIN_ROUNDS} // 12;
 my $cases  = 100;	# in each round
 
