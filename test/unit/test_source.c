@@ -358,19 +358,14 @@ test_program_cancel(void)
 {
 	struct sigaction action = {.sa_handler = cancel,.sa_flags = SA_RESTART};
 	struct itimerval timer = {.it_value = {.tv_usec = 100000}};
-	struct timeval start;
-	struct timeval stop;
 	Call		call;
 
 	sigaction(SIGALRM, &action, NULL);
 	call.source = program_source_create("sleep 1");
-	gettimeofday(&start, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	tap_ok(!server_stub_try(call_drain, &call) &&
 		   strcmp(server_stub_sqlstate(server_stub_error.sqlerrcode), "57014") == 0,
 		   "a silent program can be cancelled");
-	gettimeofday(&stop, NULL);
-	tap_ok((stop.tv_sec - start.tv_sec) * 1000000 + (stop.tv_usec - start.tv_usec) < 800000, "at once");
 	tap_ok(server_stub_try(call_close, &call), "and closed");
 }
 
