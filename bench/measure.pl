@@ -10,6 +10,7 @@ use List::Util qw(max);
 
 my $data = $ENV{BENCH_DATA}       or die "start bench/run\n";
 my $runs = $ENV{BENCH_RUNS}       || 5;
+my ($scale) = $data =~ /_([0-9.]+)$/;
 my %peers = map { $_ => 1 } split /,/, $ENV{PEERS} // '';
 my %only  = map { $_ => 1 } split /,/, $ENV{BENCH_ONLY} // '';
 my $jit   = ($ENV{BENCH_JIT} // 'off') eq 'on' ? 'on' : 'off';
@@ -464,7 +465,7 @@ sub print_setting
 	print "server    ", scalar run_once('SELECT version();'), "\n";
 	print "settings  ", join(', ', map { "$_ = " . run_once("SHOW $_;") }
 		qw(shared_buffers work_mem jit max_parallel_workers_per_gather)), "\n";
-	print "data      $data, scale ", ($data =~ /_([0-9.]+)$/)[0], "; $runs runs in turns, medians\n";
+	print "data      $data, scale $scale; $runs runs in turns, medians\n";
 	return;
 }
 
@@ -475,6 +476,7 @@ sub print_table
 
 	print "\n";
 	printf "%-$width[0]s  %$width[1]s  %-$width[2]s  %s\n", @$_ for @rows;
+	print "The targets are meant for BENCH_SCALE=1, not for $scale.\n" if $scale != 1;
 	return;
 }
 

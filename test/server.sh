@@ -46,6 +46,18 @@ as_server_user()
 	fi
 }
 
+# The same for a program of the server's, "server_program FOLDER PROGRAM ...":
+# they want to start in a folder that their user may enter, which the sources'
+# need not be.
+server_program()
+{
+	local folder=$1 program
+	program=$("$pg_config" --bindir)/$2
+	shift 2
+
+	(cd "$folder" && as_server_user "$program" "$@")
+}
+
 # A new folder that the server's user owns; on tmpfs or not as TMPDIR says.
 private_folder()
 {
@@ -102,15 +114,14 @@ private_installation()
 # its socket and log in FOLDER; sets PGHOST, PGPORT, PGUSER, PGDATABASE.
 server_start()
 {
-	local folder=$1 bin setting
-	bin=$("$pg_config" --bindir)
+	local folder=$1 setting
 	shift
 
 	# a socket's path may have 107 bytes
 	[ ${#folder} -lt 85 ] || fail "The path \"$folder\" is too long for a socket."
 	if [ ! -d "$folder/data" ]
 	then
-		as_server_user "$bin/initdb" -D "$folder/data" -U postgres -A trust -N \
+		server_program "$folder" initdb -D "$folder/data" -U postgres -A trust -N \
 			--encoding=UTF8 --locale=C.UTF-8 >"$folder/initdb.log" 2>&1 ||
 			{ cat "$folder/initdb.log" >&2; fail "initdb failed"; }
 		{
@@ -123,7 +134,7 @@ server_start()
 			done
 		} | as_server_user tee -a "$folder/data/postgresql.conf" >/dev/null
 	fi
-	as_server_user "$bin/pg_ctl" -w -D "$folder/data" -l "$folder/log" start >/dev/null ||
+	server_program "$folder" pg_ctl -w -D "$folder/data" -l "$folder/log" start >/dev/null ||
 		{ cat "$folder/log" >&2; fail "the server does not start"; }
 	export PGHOST=$folder PGPORT=${server_port:-54321} PGUSER=postgres PGDATABASE=postgres
 }
@@ -140,6 +151,6 @@ server_stop()
 
 	if [ -f "$folder/data/postmaster.pid" ]
 	then
-		as_server_user "$("$pg_config" --bindir)/pg_ctl" -w -m fast -D "$folder/data" stop >/dev/null
+		server_program "$folder" pg_ctl -w -m fast -D "$folder/data" stop >/dev/null
 	fi
 }

@@ -2,8 +2,8 @@
  *
  * column_stream.h
  *	  One sorted stream of (key, fields): the interface that every format
- *	  implements, and that the segment, sort and duplicate layers implement
- *	  again on top of it.
+ *	  implements, and that the layers of stream/ (segments, sort, order
+ *	  check) implement again on top of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,7 +57,7 @@ typedef struct ColumnStreamMethods
 	 * Decode field number "field" (index into spec->fields) of rows [from,
 	 * to) of the current batch, or of only those among them listed in "rows"
 	 * (ascending, nrows of them) when rows is not NULL, into values[row] and
-	 * isnull[row].  The arrays are the caller's, MAX(batch_rows) long.
+	 * isnull[row].  The arrays are the caller's, batch_rows long.
 	 * By-reference values live in the batch's memory.  Each row of a field is
 	 * decoded at most once per batch.
 	 */
@@ -115,7 +115,7 @@ typedef struct ColumnFormat
 {
 	const char *name;
 
-	/* Open one file of a stream. Allocates in the current context, which must outlive the stream. */
+	/* Open one file of a stream, in the current context, which must outlive it. */
 	ColumnStream *(*open) (const StreamSpec *spec, const struct SegmentFile *file,
 						   const Key *key, const bool *wanted,
 						   const StreamResources *resources);

@@ -82,7 +82,7 @@ extern void key_init(Key *key);
 /* Is this type carried as an int64? */
 extern bool key_type_is_integer_like(Oid type);
 
-/* Image of a leading key value. Not for exact keys in a hot loop: those are stored as images already. */
+/* Image of a leading key value; batches of exact keys hold theirs already. */
 extern int64 key_image(const Key *key, Datum leading);
 
 /* Images of n leading values at once. */
@@ -124,9 +124,14 @@ extern int	key_compare_bound(const Key *key, const ColumnBatch *a, int i, const 
  */
 extern void key_bound_init(const Key *key, KeyBound *bound);
 
-/* First row in [from, to) that is not before the range's lower bound / is past its upper bound; "to" if there is none. */
-extern int	key_first_inside(const Key *key, const ColumnBatch *batch, int from, int to, const KeyBound *lower);
-extern int	key_first_beyond(const Key *key, const ColumnBatch *batch, int from, int to, const KeyBound *upper);
+/*
+ * First row in [from, to) that is not before a range's lower bound, or that is
+ * past its upper one; "to" if there is none.
+ */
+extern int	key_first_inside(const Key *key, const ColumnBatch *batch, int from, int to,
+							 const KeyBound *lower);
+extern int	key_first_beyond(const Key *key, const ColumnBatch *batch, int from, int to,
+							 const KeyBound *upper);
 
 /* One key column's value of a row, as a Datum of the column's type (borrowed from the batch). */
 static inline Datum

@@ -92,10 +92,12 @@ typedef struct SegmentFile
 } SegmentFile;
 
 /*
- * Which field of a file (0-based) each key and value column takes; the rules
- * of "Which file, which field", for all formats.  "names" may be NULL (a file
- * without field names).  Errors list the file's fields.  Writes
- * key_fields[spec->nkeys] and value_fields[spec->nfields].
+ * Which field of a file (0-based) each key and value column takes, by
+ * the one rule that holds for all formats: the declared field, else that of
+ * the column's name, else by position (keys) or the only one that is no key
+ * (values).  "names" may be NULL (a file without field names).  Errors list
+ * the file's fields.  Writes key_fields[spec->nkeys] and
+ * value_fields[spec->nfields].
  */
 extern void field_resolve(const StreamSpec *spec, const char *file,
 						  int nnames, const char *const *names, int nfields,

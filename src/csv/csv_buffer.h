@@ -57,9 +57,9 @@ extern void csv_buffer_restart(CsvBuffer *buffer, int64 offset);
 /*
  * Move the bytes from "keep" on to the front, in any case, and read more
  * behind them; the buffer grows when it is full.  A byte order mark at the top
- * is passed over.  False if there is no more to come, or it
- * cannot grow beyond CSV_MAX_BUFFER ("at_end" tells), or the next bytes are
- * broken ("broken" tells).
+ * is passed over.  False if there is no more to come ("at_end" tells), or the
+ * next bytes are broken ("broken" tells), or, with neither, the buffer cannot
+ * grow beyond CSV_MAX_BUFFER.
  */
 extern bool csv_buffer_refill(CsvBuffer *buffer, uint32 keep);
 

@@ -45,7 +45,7 @@ take_sample(Sample *sample, SourceFile *file, int64 offset, char line_byte)
 	sample->lines = csv_count_lines(sample->bytes, sample->length, line_byte);
 }
 
-/* The leading key's image in the line at "line", or false; whole: nothing follows in the file. */
+/* The leading key's image in a line, or false; whole: nothing follows it in the file. */
 static bool
 line_image(const CsvReader *reader, const Key *key, int field, char *line, size_t length,
 		   bool whole, int64 *image)

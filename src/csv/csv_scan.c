@@ -351,7 +351,7 @@ typedef struct TakeState
 	bool		irregular;
 } TakeState;
 
-/* Does a row end at this newline mark, with "cr" bytes of a line end before it? */
+/* Does a row end at this mark: a newline, behind a carriage return where "crlf"? */
 static pg_attribute_always_inline bool
 ends_row(const CsvScan *scan, const char *base, uint32 start, uint32 mark, bool crlf)
 {

@@ -218,7 +218,7 @@ csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look)
 
 /* ------------------------------------------------------ finding lines */
 
-/* Where the line that begins after the next line end at or behind "from" begins; "limit" if none does before it. */
+/* The start of the line after the next line end at or behind "from"; "limit" if none is before it. */
 static int64
 next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
 {

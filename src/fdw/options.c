@@ -6,10 +6,10 @@
  *
  * Everything that can be refused by looking at one object's options is
  * refused when they are set; the same functions give the values their meaning
- * later, so that planning, scanning, ANALYZE and import cannot disagree with
- * what was accepted.  What takes several levels (a column's options, its
- * table's and its server's) is put together by table_spec.c with the
- * functions at the end of this file.
+ * later, so that planning, scanning and ANALYZE cannot disagree with what was
+ * accepted.  What takes several levels (a column's options, its table's and
+ * its server's) is put together by table_spec.c with the functions at the end
+ * of this file.
  *
  * Rights to paths, programs and writing are checked here and nowhere later.
  * The server hands the validator the options as they will be, not those that

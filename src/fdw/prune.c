@@ -153,7 +153,6 @@ match_array(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table,
 		result->test != KEY_EQUAL)
 		return false;
 	result->test = KEY_ANY;
-	/* an array of a domain or a varchar[] says so in its own header */
 	return true;
 }
 

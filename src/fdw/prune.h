@@ -73,7 +73,7 @@ extern KeyCondition *key_conditions_decode(List *encoded, int *nconditions);
 extern void key_range_build(const TableSpec *table, const KeyCondition *conditions,
 							int nconditions, KeyRange *range);
 
-/* "id >= " and the like, for EXPLAIN */
+/* ">=" and the like, for EXPLAIN */
 extern const char *key_test_operator(KeyTest test);
 
 #endif							/* OUTERJOIN_PRUNE_H */

@@ -39,7 +39,7 @@ extern void path_check_name(const char *what, const char *name);
 /* Does the name hold a wildcard (* ? [) or end in "/"? Then it names several files. */
 extern bool path_names_many(const char *name);
 
-/* Last component's extension tests and the like need only the text. */
+/* What follows the last slash: a part of "name" itself. */
 extern const char *path_last_component(const char *name);
 
 /*

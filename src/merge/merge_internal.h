@@ -80,7 +80,8 @@ merge_tree_winner(const OuterMerge *merge)
 /* group_product.c: groups of equal keys that reach past a batch */
 extern GroupProduct *group_product_create(OuterMerge *merge, const GroupCursor *group);
 extern bool group_product_next(GroupProduct *product, OuterMerge *merge);
-extern Datum group_product_key(const GroupProduct *product, const OuterMerge *merge, int row, int column);
+extern Datum group_product_key(const GroupProduct *product, const OuterMerge *merge,
+							   int row, int column);
 extern void group_product_free(GroupProduct *product);
 
 /* outer_merge.c */

@@ -17,7 +17,7 @@
 #define LINEAR_INPUTS 8
 
 /*
- * n inputs, a constant where it is inlined.  Nobody runs off his batch: the
+ * n inputs, a constant where it is inlined.  No input runs off its batch: the
  * limit "high" is the last key of one of them, and not past the last key of
  * any; the loop ends when it is reached.
  */
@@ -77,7 +77,10 @@ sparse_ended(OuterMerge *merge, int nslots)
 	}
 }
 
-/* All rows of key at[winner], which are the winners one after the other. */
+/*
+ * A slot for each key up to the last one of limit_input: the winner's, and
+ * those that equal it, which win one after the other.
+ */
 static void
 sparse_tree_run(OuterMerge *merge, int limit_input)
 {

@@ -34,8 +34,8 @@ tree_before(const OuterMerge *merge, int i, int j)
 
 /*
  * Set all active inputs' at[] to their window's start and play all matches.
- * Leaves are numbered nactive .. 2 * nactive - 1; the
- * second half of tree[] holds the winners of subtrees while building.
+ * While building, the leaves stand in the second half of tree[], at nactive ..
+ * 2 * nactive - 1, and each inner node holds the winner of its subtree.
  */
 void
 merge_tree_build(OuterMerge *merge)

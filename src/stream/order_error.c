@@ -141,15 +141,15 @@ advice(const Key *key, const ColumnBatch *batch, int row,
 	const KeyColumn *column = &key->columns[deciding];
 
 	if (looks_sorted_bytewise(key, batch, row, previous, before, deciding))
-		return psprintf("The file looks sorted bytewise: declare column \"%s\" with COLLATE \"C\", or set option sorted to 'false'.",
+		return psprintf("The file looks sorted bytewise: declare column \"%s\" with COLLATE \"C\", or set the option \"sorted\" to \"false\".",
 						column->name);
 	if (!column->descending && looks_sorted_as_text(key, batch, previous, before, row))
-		return "The file looks sorted as text; set option sorted to 'false' to have the keys sorted while they are read.";
+		return "The file looks sorted as text; set the option \"sorted\" to \"false\" to have the keys sorted while they are read.";
 	if (batch->nrows > 1 && looks_reversed(key, batch, deciding))
-		return psprintf("The file looks sorted in %s order: set option descending to '%s' on column \"%s\", or option sorted to 'false'.",
+		return psprintf("The file looks sorted in %s order: set the option \"descending\" to \"%s\" on column \"%s\", or the option \"sorted\" to \"false\".",
 						column->descending ? "ascending" : "descending",
 						column->descending ? "false" : "true", column->name);
-	return "Set option sorted to 'false' to have the keys sorted while they are read.";
+	return "Set the option \"sorted\" to \"false\" to have the keys sorted while they are read.";
 }
 
 void
@@ -182,6 +182,6 @@ repeat_error(ColumnStream *base, int row, const char *previous_file)
 			 elsewhere ?
 			 errdetail("Key %s is in file \"%s\" already.", text, previous_file) :
 			 errdetail("Key %s occurs more than once.", text),
-			 errhint("Set option duplicates to 'first', 'last' or 'all' to accept repeated keys.")));
+			 errhint("Set the option \"duplicates\" to \"first\", \"last\" or \"all\" to accept repeated keys.")));
 	pg_unreachable();
 }

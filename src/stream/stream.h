@@ -23,7 +23,7 @@
 extern ColumnStream *stream_open(const StreamSpec *spec, const Key *key,
 								 const bool *wanted, const StreamResources *resources);
 
-/* The files a stream stands on, as SegmentFile *; errors as in design, "Which file". */
+/* The files a stream stands on, as SegmentFile *; none, or more than one to choose from, is an error. */
 extern List *stream_files(const StreamSpec *spec);
 
 /* The same for who only wants to look: NIL where no file is there. */

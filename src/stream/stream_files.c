@@ -91,7 +91,7 @@ named_file(const StreamSpec *spec)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("format of file \"%s\" is not known", spec->filename),
 				 errdetail("Known extensions are %s.", format_extensions()),
-				 errhint("Set option format to one of: %s.", stream_format_names())));
+				 errhint("Set the option \"format\" to one of: %s.", stream_format_names())));
 	return list_make1(file);
 }
 
@@ -128,7 +128,7 @@ matching_files(const StreamSpec *spec)
 								  "%d files were passed over, since their extensions are not known.",
 								  list_length(names), list_length(names)),
 				 names == NIL ? 0 :
-				 errhint("Set option format to one of: %s.", stream_format_names())));
+				 errhint("Set the option \"format\" to one of: %s.", stream_format_names())));
 	return files;
 }
 
@@ -171,7 +171,7 @@ column_candidates(const StreamSpec *spec)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column name \"%s\" cannot name a file", spec->column),
-				 errhint("Set option filename on the column.")));
+				 errhint("Set the option \"filename\" on the column.")));
 
 	if (declared != NULL)
 		found = add_candidates(found, spec, declared);
@@ -191,14 +191,14 @@ column_file(const StreamSpec *spec)
 				 errmsg("no file found for column \"%s\"", spec->column),
 				 errdetail("Looked for \"%s\" with one of the extensions %s, also followed by .gz, .bgz, .zst or .lz4 where it is text.",
 						   spec->column, format_extensions()),
-				 errhint("Set option filename on the column.")));
+				 errhint("Set the option \"filename\" on the column.")));
 	if (list_length(found) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_FILE),
 				 errmsg("more than one file found for column \"%s\"", spec->column),
 				 errdetail("Both \"%s\" and \"%s\" exist.",
 						   (char *) linitial(found), (char *) lsecond(found)),
-				 errhint("Set option filename on the column.")));
+				 errhint("Set the option \"filename\" on the column.")));
 	return list_make1(make_file(spec, linitial(found)));
 }
 

@@ -38,6 +38,7 @@ extern Compression compression_from_path(const char *path, size_t *stem_length);
  * Decompress what "inner" delivers.  Owns inner.  Memory is bounded: a zstd
  * window of more than 128 MB is refused.  Seeks only to 0.
  */
-extern ByteSource *codec_source_create(ByteSource *inner, Compression compression, size_t block_bytes);
+extern ByteSource *codec_source_create(ByteSource *inner, Compression compression,
+									   size_t block_bytes);
 
 #endif							/* OUTERJOIN_CODEC_H */

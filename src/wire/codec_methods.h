@@ -17,7 +17,7 @@ typedef enum CodecStatus
 {
 	CODEC_MORE,					/* the member goes on */
 	CODEC_MEMBER_END,			/* complete, checksums right, all output out */
-	CODEC_DAMAGED,				/* codec->message says why */
+	CODEC_DAMAGED,				/* step's message says why */
 	CODEC_WINDOW_TOO_LARGE,		/* it would take more memory than allowed */
 	CODEC_OUT_OF_MEMORY
 } CodecStatus;

@@ -987,7 +987,7 @@ test_errors(void)
 	FILL("f1.csv", 1, 2, 8, 7, 9);
 	expect_error(&round, "one key out of order", "22000",
 				 "key out of order in file \"f1.csv\", row 4, line 5",
-				 "Key 7 follows key 8.", "sorted to 'false'");
+				 "Key 7 follows key 8.", "the option \"sorted\" to \"false\"");
 	round.spec.duplicates = DUPLICATES_ALL;
 	round.resources.batch_rows = 5;
 	FILL("f1.csv", 30, 20, 10);
