@@ -52,9 +52,10 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 }
 
 /* Evaluate the range's values and start on it. */
-static void
+static pg_noinline void
 scan_start(ForeignScanState *node, OuterScanState *state)
 {
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	MemoryContext old;
 	ListCell   *value = list_head(state->values);
@@ -75,6 +76,10 @@ scan_start(ForeignScanState *node, OuterScanState *state)
 	table_scan_start(state->scan, &state->range);
 	MemoryContextSwitchTo(old);
 	state->started = true;
+
+	/* columns that nobody asks for read as null */
+	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	memset(slot->tts_values, 0, sizeof(Datum) * slot->tts_tupleDescriptor->natts);
 }
 
 TupleTableSlot *
@@ -85,12 +90,7 @@ outerjoinIterateForeignScan(ForeignScanState *node)
 
 	ExecClearTuple(slot);
 	if (unlikely(!state->started))
-	{
 		scan_start(node, state);
-		/* columns that nobody asks for read as null */
-		memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
-		memset(slot->tts_values, 0, sizeof(Datum) * slot->tts_tupleDescriptor->natts);
-	}
 	if (table_scan_next(state->scan, slot->tts_values, slot->tts_isnull))
 		ExecStoreVirtualTuple(slot);
 	return slot;
