@@ -989,18 +989,6 @@ ReleaseExternalFD(void)
 }
 
 FILE *
-OpenPipeStream(const char *command, const char *mode)
-{
-	return popen(command, mode);
-}
-
-int
-ClosePipeStream(FILE *file)
-{
-	return pclose(file);
-}
-
-FILE *
 AllocateFile(const char *name, const char *mode)
 {
 	return fopen(name, mode);
