@@ -72,11 +72,11 @@ program_open_pipe(const char *command)
 
 	/* what the server ignores, the program should die of */
 	(void) fflush(NULL);
-	pqsignal(SIGPIPE, SIG_DFL);
+	(void) signal(SIGPIPE, SIG_DFL);
 	errno = 0;
 	pipe = popen(command, "re");
 	save_errno = errno;
-	pqsignal(SIGPIPE, SIG_IGN);
+	(void) signal(SIGPIPE, SIG_IGN);
 	errno = save_errno;
 	return pipe;
 }

@@ -1305,7 +1305,15 @@ TupleDescInitEntry(TupleDesc desc, AttrNumber attributeNumber, const char *attri
 }
 
 /* Only its address is looked at. */
-const TupleTableSlotOps TTSOpsMinimalTuple = {0};
+static void
+slot_clear(TupleTableSlot *slot)
+{
+	MemoryContextReset(slot->tts_mcxt);
+	slot->tts_nvalid = 0;
+	slot->tts_flags |= TTS_FLAG_EMPTY;
+}
+
+const TupleTableSlotOps TTSOpsMinimalTuple = {.clear = slot_clear};
 
 TupleTableSlot *
 MakeSingleTupleTableSlot(TupleDesc tupdesc, const TupleTableSlotOps *tts_ops)
