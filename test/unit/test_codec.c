@@ -543,7 +543,7 @@ test_names(void)
 		{"a.csv", COMPRESSION_NONE, 5}, {"a.csv.gz", COMPRESSION_GZIP, 5}, {"a.bgz", COMPRESSION_GZIP, 1},
 		{"d/a.csv.zst", COMPRESSION_ZSTD, 7}, {"a.lz4", COMPRESSION_LZ4, 1}, {".gz", COMPRESSION_NONE, 3},
 		{"d.gz/a", COMPRESSION_NONE, 6}, {"d/.zst", COMPRESSION_NONE, 6}, {"", COMPRESSION_NONE, 0},
-		{"gz", COMPRESSION_NONE, 2}
+		{"gz", COMPRESSION_NONE, 2}, {"a.CSV.GZ", COMPRESSION_GZIP, 5}, {"a.csv.Zst", COMPRESSION_ZSTD, 5}
 	};
 	Compression compression;
 
@@ -557,6 +557,8 @@ test_names(void)
 	tap_ok(compression_from_text("zstd", &compression) && compression == COMPRESSION_ZSTD, "name of zstd");
 	tap_ok(compression_from_text("none", &compression) && compression == COMPRESSION_NONE, "name of none");
 	tap_ok(!compression_from_text("bzip2", &compression), "no name");
+	tap_is_string(compression_names(), "none, gzip, zstd, lz4", "all names");
+	tap_is_string(compression_extension_names(), ".gz, .bgz, .zst, .lz4", "all extensions");
 }
 
 int

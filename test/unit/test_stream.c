@@ -494,20 +494,6 @@ path_list(const Folder *folder, const char *name)
 	return names;
 }
 
-Compression
-compression_from_path(const char *path, size_t *stem_length)
-{
-	size_t		length = strlen(path);
-
-	*stem_length = length;
-	if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
-	{
-		*stem_length = length - 3;
-		return COMPRESSION_GZIP;
-	}
-	return COMPRESSION_NONE;
-}
-
 void
 get_typlenbyval(Oid type, int16 *typlen, bool *typbyval)
 {
@@ -1156,6 +1142,9 @@ test_files(void)
 		   "a declared format settles which");
 
 	spec.format = NULL;
+	spec.filename = "elsewhere/LENGTH.TSV.GZ";
+	tap_ok(server_stub_try(find_them, &spec) && !first_found()->csv &&
+		   first_found()->compression == COMPRESSION_GZIP, "extensions in capitals");
 	spec.filename = "length.dat";
 	tap_ok(!server_stub_try(find_them, &spec), "unknown extension");
 	tap_is_string(server_stub_error.message, "format of file \"length.dat\" is not known", "says so");
