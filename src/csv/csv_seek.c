@@ -20,32 +20,17 @@
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
 
 #include "csv/csv_seek.h"
+#include "io/file_cache.h"
 
 #define LOOK_BYTES			(256 * 1024)
 #define LINE_BYTES			4096
 #define CLOSE_BYTES			(16 * 1024) /* near enough: read on from here */
-#define CACHE_ENTRIES		8192
 
 /* ------------------------------------------------------ looking through */
 
-/* What has been found out. All members are 8 bytes wide: no padding gets hashed. */
-typedef struct LinesTag
-{
-	FileIdentity identity;
-	uint64		grammar;
-} LinesTag;
-
-typedef struct LinesEntry
-{
-	LinesTag	tag;
-	bool		lines_are_rows;
-} LinesEntry;
-
-static HTAB *lines_cache = NULL;
+static FileCache lines_cache = {"outerjoin_fdw lines of files", sizeof(bool), NULL};
 
 /* State of a look between two blocks. */
 typedef struct LineLook
@@ -159,60 +144,28 @@ look_through(SourceFile *file, const CsvDialect *dialect)
 	return answer;
 }
 
-static void
-create_cache(void)
-{
-	HASHCTL		control = {
-		.keysize = sizeof(LinesTag),
-		.entrysize = sizeof(LinesEntry),
-		.hcxt = TopMemoryContext
-	};
-
-	lines_cache = hash_create("outerjoin_fdw lines of files", 64, &control,
-							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-static void
-remember(const LinesTag *tag, bool lines_are_rows)
-{
-	LinesEntry *entry;
-	bool		found;
-
-	if (hash_get_num_entries(lines_cache) >= CACHE_ENTRIES)
-	{
-		hash_destroy(lines_cache);
-		lines_cache = NULL;
-		create_cache();
-	}
-	entry = hash_search(lines_cache, tag, HASH_ENTER, &found);
-	entry->lines_are_rows = lines_are_rows;
-}
-
 bool
 csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look)
 {
-	LinesTag	tag;
-	LinesEntry *entry;
+	FileQuestion question;
+	const bool *known;
 	bool		answer;
 
 	if (dialect->multiline != MULTILINE_AUTO)
 		return dialect->multiline == MULTILINE_FALSE;
 	if (!PG_VALID_BE_ENCODING(dialect->encoding))
 		return false;
-	if (lines_cache == NULL)
-		create_cache();
 
-	memset(&tag, 0, sizeof(tag));
-	tag.identity = *source_file_identity(file);
-	tag.grammar = (uint64) dialect->csv << 16 | (uint64) (uint8) dialect->quote << 8 |
-		(uint8) dialect->escape;
-	entry = hash_search(lines_cache, &tag, HASH_FIND, NULL);
-	if (entry != NULL)
-		return entry->lines_are_rows;
+	known = file_cache_find(&lines_cache, file,
+							(uint64) dialect->csv << 16 | (uint64) (uint8) dialect->quote << 8 |
+							(uint8) dialect->escape,
+							&question);
+	if (known != NULL)
+		return *known;
 	if (!look)
 		return true;
 	answer = look_through(file, dialect);
-	remember(&tag, answer);
+	file_cache_keep(&lines_cache, &question, &answer);
 	return answer;
 }
 

@@ -36,6 +36,8 @@ typedef struct CsvStream
 	StreamResources resources;
 	CsvSource	source;
 	CsvReader  *reader;
+	bool		looked_through; /* searchable is known */
+	bool		searchable;
 
 	/* known once the top of the file has been read */
 	bool		prepared;
@@ -334,8 +336,11 @@ can_search(CsvStream *stream)
 {
 	SourceFile *file = stream->source.file;
 
-	return file != NULL && source_file_identity(file)->size >= MIN_SEEK_BYTES &&
-		csv_lines_are_rows(file, &stream->source.dialect, true);
+	if (!stream->looked_through)
+		stream->searchable = file != NULL && source_file_identity(file)->size >= MIN_SEEK_BYTES &&
+			csv_lines_are_rows(file, &stream->source.dialect, true);
+	stream->looked_through = true;
+	return stream->searchable;
 }
 
 static void
