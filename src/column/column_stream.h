@@ -44,6 +44,15 @@ typedef struct StreamCounters
 	int64		seeks;
 } StreamCounters;
 
+static inline void
+stream_counters_add(StreamCounters *sum, const StreamCounters *counters)
+{
+	sum->rows_read += counters->rows_read;
+	sum->blocks_read += counters->blocks_read;
+	sum->blocks_skipped += counters->blocks_skipped;
+	sum->seeks += counters->seeks;
+}
+
 typedef struct ColumnStreamMethods
 {
 	/*

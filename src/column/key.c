@@ -52,6 +52,12 @@ key_type_is_integer_like(Oid type)
 	}
 }
 
+bool
+key_type_is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
 /* ------------------------------------------------------------ preparation */
 
 static void

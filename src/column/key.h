@@ -82,6 +82,9 @@ extern void key_init(Key *key);
 /* Is this type carried as an int64? */
 extern bool key_type_is_integer_like(Oid type);
 
+/* Is it int2, int4 or int8? */
+extern bool key_type_is_integer(Oid type);
+
 /* Image of a leading key value; batches of exact keys hold theirs already. */
 extern int64 key_image(const Key *key, Datum leading);
 

@@ -45,15 +45,7 @@ csv_reader_create(const CsvDialect *dialect, ByteSource *source, SourceFile *fil
 	reader->file = file;
 	reader->max_rows = max_rows;
 	reader->simd = simd;
-	reader->grammar = (CsvGrammar){
-		.csv = dialect->csv,
-		.delimiter = dialect->delimiter,
-		.quote = dialect->quote,
-		.escape = dialect->escape,
-		.null = dialect->null,
-		.null_length = dialect->null_length,
-		.line_end = LINE_END_UNKNOWN
-	};
+	reader->grammar = dialect->grammar;
 	csv_buffer_init(&reader->buffer, source, dialect->encoding, block_bytes, context);
 	return reader;
 }
@@ -228,12 +220,6 @@ read_header(CsvReader *reader)
 	return true;
 }
 
-static bool
-is_line_end(char c)
-{
-	return c == '\n' || c == '\r';
-}
-
 /* Is nothing but blank lines left from start on? */
 static bool
 only_blanks_left(CsvReader *reader)
@@ -243,7 +229,7 @@ only_blanks_left(CsvReader *reader)
 
 	for (;;)
 	{
-		while (at < buffer->filled && is_line_end(buffer->base[at]))
+		while (at < buffer->filled && csv_is_line_end(buffer->base[at]))
 			at++;
 		if (at < buffer->filled)
 			return false;
@@ -434,7 +420,7 @@ judge_blank(CsvReader *reader, int row)
 		return BLANK_IS_DATA;
 	for (;;)
 	{
-		while (at < buffer->filled && is_line_end(buffer->base[at]))
+		while (at < buffer->filled && csv_is_line_end(buffer->base[at]))
 			at++;
 		if (at < buffer->filled || buffer->at_end)
 			break;

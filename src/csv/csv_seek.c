@@ -40,17 +40,11 @@ typedef struct LineLook
 	bool		escaped;		/* the last byte was an escape */
 } LineLook;
 
-static bool
-is_line_end(char c)
-{
-	return c == '\n' || c == '\r';
-}
-
 /* One block of a file in which a quote is its own escape; false at a line end within quotes. */
 static bool
 look_at_quotes(LineLook *look, const char *p, const char *end)
 {
-	const char	quote = look->dialect->quote;
+	const char	quote = look->dialect->grammar.quote;
 
 	while (p < end)
 	{
@@ -72,14 +66,14 @@ look_at_quotes(LineLook *look, const char *p, const char *end)
 static bool
 look_at_escapes(LineLook *look, const char *p, const char *end)
 {
-	const char	quote = look->dialect->quote;
-	const char	escape = look->dialect->escape;
+	const char	quote = look->dialect->grammar.quote;
+	const char	escape = look->dialect->grammar.escape;
 
 	if (!look->in_quote && memchr(p, quote, end - p) == NULL)
 		return true;
 	for (; p < end; p++)
 	{
-		if (look->in_quote && is_line_end(*p))
+		if (look->in_quote && csv_is_line_end(*p))
 			return false;
 		if (look->escaped)
 		{
@@ -103,7 +97,7 @@ look_at_backslashes(LineLook *look, const char *p, const char *end)
 	{
 		if (look->escaped)
 		{
-			if (is_line_end(*p) || *p == '.')
+			if (csv_is_line_end(*p) || *p == '.')
 				return false;
 			look->escaped = false;
 			p++;
@@ -132,9 +126,9 @@ look_through(SourceFile *file, const CsvDialect *dialect)
 
 		if (length == 0)
 			break;
-		if (!dialect->csv)
+		if (!dialect->grammar.csv)
 			answer = look_at_backslashes(&look, block, block + length);
-		else if (dialect->quote == dialect->escape)
+		else if (dialect->grammar.quote == dialect->grammar.escape)
 			answer = look_at_quotes(&look, block, block + length);
 		else
 			answer = look_at_escapes(&look, block, block + length);
@@ -157,8 +151,8 @@ csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look)
 		return false;
 
 	known = file_cache_find(&lines_cache, file,
-							(uint64) dialect->csv << 16 | (uint64) (uint8) dialect->quote << 8 |
-							(uint8) dialect->escape,
+							(uint64) dialect->grammar.csv << 16 | (uint64) (uint8) dialect->grammar.quote << 8 |
+							(uint8) dialect->grammar.escape,
 							&question);
 	if (known != NULL)
 		return *known;

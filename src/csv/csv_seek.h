@@ -8,7 +8,6 @@
 #ifndef OUTERJOIN_CSV_SEEK_H
 #define OUTERJOIN_CSV_SEEK_H
 
-#include "csv/csv_rows.h"
 #include "csv/csv_options.h"
 
 /*

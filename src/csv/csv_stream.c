@@ -78,10 +78,10 @@ check_header(const CsvStream *stream, const FieldSpec *column, int field)
 static TextDecoder *
 create_decoder(const CsvStream *stream, const FieldSpec *column)
 {
-	bool		csv = stream->source.dialect.csv;
+	bool		csv = stream->source.dialect.grammar.csv;
 
 	return text_decoder_create(column->type, column->typmod,
-							   csv && column->force_not_null ? NULL : stream->source.dialect.null,
+							   csv && column->force_not_null ? NULL : stream->source.dialect.grammar.null,
 							   csv && column->force_null, stream->resources.simd,
 							   stream->context);
 }

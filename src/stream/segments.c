@@ -637,8 +637,6 @@ segments_decode(ColumnStream *stream, int field, int from, int to,
 static void
 keep_bound(SegmentsStream *self, const KeyBound *bound)
 {
-	MemoryContext old;
-
 	MemoryContextReset(self->bound_context);
 	self->has_bound = bound != NULL;
 	if (bound == NULL)
@@ -647,24 +645,14 @@ keep_bound(SegmentsStream *self, const KeyBound *bound)
 	self->bound = *bound;
 	if (bound->values == NULL)
 		return;
-	old = MemoryContextSwitchTo(self->bound_context);
-	self->bound.values = palloc(bound->ncolumns * sizeof(Datum));
+	self->bound.values = MemoryContextAlloc(self->bound_context, bound->ncolumns * sizeof(Datum));
 	for (int i = 0; i < bound->ncolumns; i++)
 	{
 		const KeyColumn *column = &self->stream.key->columns[i];
-		Datum		value = bound->values[i];
 
-		if (!column->typbyval)
-		{
-			size_t		bytes = datum_bytes(value, column->typlen);
-			char	   *copy = palloc(bytes);
-
-			memcpy(copy, DatumGetPointer(value), bytes);
-			value = PointerGetDatum(copy);
-		}
-		self->bound.values[i] = value;
+		self->bound.values[i] = column->typbyval ? bound->values[i] :
+			datum_keep(self->bound_context, bound->values[i], column->typlen);
 	}
-	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -716,10 +704,7 @@ segments_count(ColumnStream *stream, StreamCounters *counters)
 {
 	SegmentsStream *self = (SegmentsStream *) stream;
 
-	counters->rows_read += self->counters.rows_read;
-	counters->blocks_read += self->counters.blocks_read;
-	counters->blocks_skipped += self->counters.blocks_skipped;
-	counters->seeks += self->counters.seeks;
+	stream_counters_add(counters, &self->counters);
 	for (int i = 0; i < self->nsegments; i++)
 	{
 		ColumnStream *base = self->waiting[i]->stream;

@@ -176,8 +176,8 @@ digest_row(Reading *reading, CsvReader *reader, int row)
 		const char *bytes = fields->base + fields->offset[row];
 
 		/* the scan leaves the null string to whoever decodes */
-		if ((length & TEXT_FIELD_QUOTED) == 0 && length == (uint32) reading->dialect->null_length &&
-			memcmp(bytes, reading->dialect->null, length) == 0)
+		if ((length & TEXT_FIELD_QUOTED) == 0 && length == (uint32) reading->dialect->grammar.null_length &&
+			memcmp(bytes, reading->dialect->grammar.null, length) == 0)
 			length = TEXT_FIELD_NULL;
 		digest_bytes(reading, &length, sizeof(length));
 		if (length != TEXT_FIELD_NULL)
@@ -221,7 +221,7 @@ read_input(void *argument)
 	for (int i = 0; i < MAX_WANTED; i++)
 	{
 		all[i] = i;
-		decoders[i] = text_decoder_create(types[i].type, types[i].typmod, reading->dialect->null, false,
+		decoders[i] = text_decoder_create(types[i].type, types[i].typmod, reading->dialect->grammar.null, false,
 									  reading->simd, CurrentMemoryContext);
 	}
 	csv_reader_want(reader, all, Min(reader->nfields, MAX_WANTED));
@@ -284,12 +284,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	text = (data[0] & 1) != 0;
 	dialect = (CsvDialect){
-		.csv = !text,
-		.delimiter = delimiters[data[2] % lengthof(delimiters)],
-		.quote = '"',
-		.escape = (data[0] & 4) ? '\\' : '"',
-		.null = text ? "\\N" : "",
-		.null_length = text ? 2 : 0,
+		.grammar.csv = !text,
+		.grammar.delimiter = delimiters[data[2] % lengthof(delimiters)],
+		.grammar.quote = '"',
+		.grammar.escape = (data[0] & 4) ? '\\' : '"',
+		.grammar.null = text ? "\\N" : "",
+		.grammar.null_length = text ? 2 : 0,
 		.encoding = (data[0] & 8) ? PG_LATIN1 : PG_UTF8,
 		.header = (data[0] & 2) ? HEADER_PRESENT : HEADER_NONE,
 		.skip = data[1] & 3
