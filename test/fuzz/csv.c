@@ -38,6 +38,7 @@
 
 #include "column/text_value.h"
 #include "csv/csv_reader.h"
+#include "memory_source.h"
 #include "server_stub.h"
 #include "wire/codec.h"
 
@@ -98,42 +99,6 @@ static const struct
 	{INT8OID, -1}, {TEXTOID, -1}, {FLOAT8OID, -1}, {DATEOID, -1}, {TIMESTAMPOID, 3}, {TIMESTAMPTZOID, -1},
 	{BOOLOID, -1}, {UUIDOID, -1}, {BPCHAROID, VARHDRSZ + 10}, {VARCHAROID, VARHDRSZ + 3}, {INT2OID, -1}, {NUMERICOID, -1},
 };
-
-/* ------------------------------------------------------------ bytes in memory */
-
-typedef struct MemorySource
-{
-	ByteSource	base;
-	const char *bytes;
-	size_t		length;
-	size_t		at;
-	size_t		most;			/* bytes a read returns at most */
-} MemorySource;
-
-static size_t
-memory_read(ByteSource *source, char *buffer, size_t capacity)
-{
-	MemorySource *memory = (MemorySource *) source;
-	size_t		length = Min(Min(capacity, memory->most), memory->length - memory->at);
-
-	memcpy(buffer, memory->bytes + memory->at, length);
-	memory->at += length;
-	return length;
-}
-
-static void
-memory_seek(ByteSource *source, int64 offset)
-{
-	((MemorySource *) source)->at = (size_t) offset;
-}
-
-static void
-memory_close(ByteSource *source)
-{
-	(void) source;
-}
-
-static const ByteSourceMethods memory_methods = {memory_read, memory_seek, memory_close};
 
 /* ------------------------------------------------------------ reading */
 
@@ -297,13 +262,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pieces = (Reading){
 		.dialect = &dialect,
 		.compression = compressions[(data[0] >> 4) & 3],
-		.source = {{&memory_methods, "f.csv", false, -1, 0}, (const char *) data + SETTINGS, size - SETTINGS, 0, 1 + (data[3] & 15)},
 		.block_bytes = blocks[(data[1] >> 2) & 3],
 		.max_rows = 1 + (data[3] & 15),
 		.simd = true
 	};
+	memory_source_init(&pieces.source, "f.csv", data + SETTINGS, size - SETTINGS);
 	whole = pieces;
-	whole.source.most = size;
+	pieces.source.most = 1 + (data[3] & 15);
 	whole.block_bytes = 1024 * 1024;
 	whole.max_rows = MAX_ROWS;
 	whole.simd = false;

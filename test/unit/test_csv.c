@@ -19,7 +19,6 @@
 #include "postgres.h"
 
 #include <limits.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "catalog/pg_type_d.h"
@@ -35,33 +34,10 @@
 #include "csv/csv_seek.h"
 #include "csv/csv_stream.h"
 #include "io/source_file.h"
+#include "memory_source.h"
+#include "random.h"
 #include "server_stub.h"
 #include "tap.h"
-
-/* ------------------------------------------------------------ random */
-
-static uint64 random_state;
-
-static uint32
-random_next(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32) (random_state >> 16);
-}
-
-static int
-random_below(int n)
-{
-	return n > 0 ? (int) (random_next() % (uint32) n) : 0;
-}
-
-static bool
-one_in(int n)
-{
-	return random_below(n) == 0;
-}
 
 /* ------------------------------------------------------------ texts */
 
@@ -537,44 +513,6 @@ model_read(Model *model, const CsvDialect *dialect, Text text, const bool *wante
 	}
 }
 
-/* ------------------------------------------------------------ bytes in memory */
-
-typedef struct MemorySource
-{
-	ByteSource	base;
-	const Text *text;
-	size_t		at;
-	int			most;			/* bytes a read returns; 0: all that is asked for */
-} MemorySource;
-
-static size_t
-memory_read(ByteSource *source, char *buffer, size_t capacity)
-{
-	MemorySource *memory = (MemorySource *) source;
-	size_t		length = Min(capacity, memory->text->length - memory->at);
-
-	size_t		most = memory->most > 0 ? (size_t) (1 + random_below(memory->most)) : length;
-
-	length = Min(length, most);
-	memcpy(buffer, memory->text->bytes + memory->at, length);
-	memory->at += length;
-	return length;
-}
-
-static void
-memory_seek(ByteSource *source, int64 offset)
-{
-	((MemorySource *) source)->at = (size_t) offset;
-}
-
-static void
-memory_close(ByteSource *source)
-{
-	(void) source;
-}
-
-static const ByteSourceMethods memory_methods = {memory_read, memory_seek, memory_close};
-
 /* ------------------------------------------------------------ one round */
 
 typedef struct Round
@@ -725,11 +663,9 @@ run_round(Round *round)
 {
 	bool		passed;
 
-	round->source = (MemorySource){
-		.base = {.methods = &memory_methods, .name = "f.csv", .size = -1},
-		.text = &round->file,
-		.most = one_in(3) ? 0 : one_in(3) ? 1 : 1 + random_below(100)
-	};
+	memory_source_init(&round->source, "f.csv", round->file.bytes, round->file.length);
+	round->source.most = one_in(3) ? 0 : one_in(3) ? 1 : 1 + random_below(100);
+	round->source.ragged = round->source.most > 0;
 	round->nwant = 0;
 	model_read(&round->model, &round->dialect, round->text, round->wanted);
 	for (int i = 0; i < Min(round->model.nfields, MAX_WANTED); i++)
@@ -775,7 +711,7 @@ show_round(const Round *round, uint64 seed, int i)
 	tap_note("  delimiter %02x, quote %02x, escape %02x, null \"%s\", header %d, skip %d, encoding %d",
 			 (uint8) d->grammar.delimiter, (uint8) d->grammar.quote, (uint8) d->grammar.escape, d->grammar.null,
 			 d->header, d->skip, d->encoding);
-	tap_note("  block %zu, rows %d, simd %d, reads %d, %zu bytes: %s", round->block_bytes, round->max_rows,
+	tap_note("  block %zu, rows %d, simd %d, reads %zu, %zu bytes: %s", round->block_bytes, round->max_rows,
 			 round->simd, round->source.most, round->file.length, shown.bytes ? shown.bytes : "");
 }
 
@@ -1175,7 +1111,7 @@ read_case(const Reading *reading)
 		};
 		round->model.dialect = &round->dialect;
 		round->file = text_of(reading->text, reading->length ? (size_t) reading->length : strlen(reading->text));
-		round->source = (MemorySource){{&memory_methods, "f.csv", false, -1, 0}, &round->file, 0, 0};
+		memory_source_init(&round->source, "f.csv", round->file.bytes, round->file.length);
 		round->block_bytes = blocks[i / 4];
 		round->simd = i % 2 == 0;
 		round->max_rows = i % 4 < 2 ? 1000 : 1;
@@ -1292,7 +1228,7 @@ test_long_row(void)
 	}
 	add_string(&round->file, "\"\n3,c\n");
 	add_string(&want, "]\n3|c\n");
-	round->source = (MemorySource){{&memory_methods, "f.csv", false, -1, 0}, &round->file, 0, 0};
+	memory_source_init(&round->source, "f.csv", round->file.bytes, round->file.length);
 	round->block_bytes = 4096;
 	round->simd = true;
 	round->max_rows = 1000;
@@ -2076,12 +2012,11 @@ test_facts(void)
 int
 main(int argc, char **argv)
 {
-	uint64		seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
 	int			rounds = argc > 2 ? atoi(argv[2]) : 6000;
+	uint64		seed;
 
 	server_stub_init();
-	random_state = seed * UINT64CONST(0x9E3779B97F4A7C15) + 1;
-	tap_note("seed %llu", (unsigned long long) seed);
+	seed = random_begin(argc, argv);
 	if (mkdtemp(scratch) == NULL)
 		perror("mkdtemp");
 

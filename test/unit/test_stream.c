@@ -16,7 +16,6 @@
 #include "postgres.h"
 
 #include <limits.h>
-#include <time.h>
 
 #include "catalog/pg_type_d.h"
 #include "utils/lsyscache.h"
@@ -24,30 +23,12 @@
 #include "utils/typcache.h"
 
 #include "csv/csv_stream.h"
+#include "random.h"
 #include "server_stub.h"
 #include "stream/formats.h"
 #include "stream/layers.h"
 #include "stream/stream.h"
 #include "tap.h"
-
-/* ------------------------------------------------------------ random */
-
-static uint64 random_state;
-
-static uint32
-random_next(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32) (random_state >> 16);
-}
-
-static int
-random_below(int n)
-{
-	return n > 0 ? (int) (random_next() % (uint32) n) : 0;
-}
 
 /* ------------------------------------------------------------ files in memory */
 
@@ -1237,12 +1218,11 @@ test_facts(void)
 int
 main(int argc, char **argv)
 {
-	uint64		seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
 	int			rounds = argc > 2 ? atoi(argv[2]) : 1500;
+	uint64		seed;
 
 	server_stub_init();
-	random_state = seed * UINT64CONST(0x9E3779B97F4A7C15) + 1;
-	tap_note("seed %llu", (unsigned long long) seed);
+	seed = random_begin(argc, argv);
 
 	test_random_streams(seed, rounds);
 	test_errors();
