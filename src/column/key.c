@@ -397,6 +397,22 @@ key_first_beyond(const Key *key, const ColumnBatch *batch, int from, int to, con
 	return first_row_at_bound(key, batch, from, to, upper, upper->inclusive);
 }
 
+int
+key_first_not_before(const Key *key, const ColumnBatch *batch, int from, int to,
+					 const ColumnBatch *other, int row)
+{
+	while (from < to)
+	{
+		int			middle = from + (to - from) / 2;
+
+		if (key_compare(key, batch, middle, other, row) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
 /* ------------------------------------------------------------ messages */
 
 char *

@@ -136,6 +136,13 @@ extern int	key_first_inside(const Key *key, const ColumnBatch *batch, int from, 
 extern int	key_first_beyond(const Key *key, const ColumnBatch *batch, int from, int to,
 							 const KeyBound *upper);
 
+/*
+ * First row in [from, to) that is not before row "row" of "other"; "to" if
+ * there is none.
+ */
+extern int	key_first_not_before(const Key *key, const ColumnBatch *batch, int from, int to,
+								 const ColumnBatch *other, int row);
+
 /* One key column's value of a row, as a Datum of the column's type (borrowed from the batch). */
 static inline Datum
 key_datum(const Key *key, const ColumnBatch *batch, int row, int column)

@@ -350,21 +350,10 @@ run_end(const SegmentsStream *self)
 	const Segment *top = self->heap[0];
 	const Segment *waiting = first_waiting(self);
 	const ColumnBatch *batch = &top->stream->batch;
-	int			low = top->row + 1;
-	int			high = batch->nrows;
 
-	if (waiting == NULL || key_compare(key, batch, high - 1, &waiting->first.batch, 0) < 0)
-		return high;
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (key_compare(key, batch, middle, &waiting->first.batch, 0) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (waiting == NULL || key_compare(key, batch, batch->nrows - 1, &waiting->first.batch, 0) < 0)
+		return batch->nrows;
+	return key_first_not_before(key, batch, top->row + 1, batch->nrows, &waiting->first.batch, 0);
 }
 
 /* Is all that is left of the top's batch before any other active row? */
