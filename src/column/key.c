@@ -416,6 +416,16 @@ key_first_not_before(const Key *key, const ColumnBatch *batch, int from, int to,
 /* ------------------------------------------------------------ messages */
 
 char *
+key_text_cut(const char *text)
+{
+	int			length = strlen(text);
+
+	if (length <= KEY_TEXT_LIMIT)
+		return pstrdup(text);
+	return psprintf("%.*s...", pg_mbcliplen(text, length, KEY_TEXT_LIMIT), text);
+}
+
+char *
 key_text(const Key *key, const ColumnBatch *batch, int row)
 {
 	StringInfoData text;
@@ -438,11 +448,5 @@ key_text(const Key *key, const ColumnBatch *batch, int row)
 	}
 	if (key->ncolumns > 1)
 		appendStringInfoChar(&text, ')');
-	if (text.len > KEY_TEXT_LIMIT)
-	{
-		text.len = pg_mbcliplen(text.data, text.len, KEY_TEXT_LIMIT);
-		text.data[text.len] = '\0';
-		appendStringInfoString(&text, "...");
-	}
-	return text.data;
+	return key_text_cut(text.data);
 }

@@ -152,7 +152,10 @@ key_datum(const Key *key, const ColumnBatch *batch, int row, int column)
 	return batch->key[column][row];
 }
 
-/* "(1,abc)" or "1" through the types' output functions, cut at 100 bytes, for messages. */
+/* A key's text as messages show it: at most 100 bytes of it, in whole characters. */
+extern char *key_text_cut(const char *text);
+
+/* "(1,abc)" or "1" through the types' output functions, cut, for messages. */
 extern char *key_text(const Key *key, const ColumnBatch *batch, int row);
 
 #endif							/* OUTERJOIN_KEY_H */

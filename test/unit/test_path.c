@@ -248,6 +248,11 @@ test_open(void)
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	refuses(NULL, longer, "42622", "is too long");
+
+	/* shown are 64 bytes at most, and no half of a character */
+	for (size_t i = 1; i + 2 < sizeof(longer); i += 2)
+		memcpy(longer + i, "\xC3\xA9", 2);
+	refuses(NULL, longer, "42622", psprintf("name \"%.63s...\" is too long", longer));
 }
 
 static void
