@@ -10,6 +10,8 @@
  *
  * Order is the stream's: on a descending column "key < 5" is a lower bound.
  *
+ * Refuses to know: files, and what reading a range spares.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
