@@ -134,6 +134,17 @@ typedef struct ColumnFormat
 						  const Key *key, StreamFacts *facts);
 } ColumnFormat;
 
+/* What whoever implements a stream begins with, all else being zeros. */
+static inline void
+stream_init(ColumnStream *stream, const ColumnStreamMethods *methods, const StreamSpec *spec,
+			const Key *key, const bool *wanted)
+{
+	stream->methods = methods;
+	stream->spec = spec;
+	stream->key = key;
+	stream->wanted = wanted;
+}
+
 static inline bool
 stream_next_batch(ColumnStream *stream)
 {

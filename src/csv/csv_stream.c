@@ -417,10 +417,7 @@ csv_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *key,
 	MemoryContext old = MemoryContextSwitchTo(context);
 	CsvStream  *stream = palloc0(sizeof(CsvStream));
 
-	stream->base.methods = &csv_stream_methods;
-	stream->base.spec = spec;
-	stream->base.key = key;
-	stream->base.wanted = wanted;
+	stream_init(&stream->base, &csv_stream_methods, spec, key, wanted);
 	stream->context = context;
 	stream->resources = *resources;
 	stream->next_rows = Min(resources->first_rows, resources->batch_rows);

@@ -496,11 +496,8 @@ order_check_open(ColumnStream *base, DuplicatePolicy duplicates,
 {
 	OrderCheck *check = palloc0(sizeof(OrderCheck));
 
-	check->stream.methods = duplicates == DUPLICATES_LAST ?
-		&order_check_last_methods : &order_check_methods;
-	check->stream.spec = base->spec;
-	check->stream.key = base->key;
-	check->stream.wanted = base->wanted;
+	stream_init(&check->stream, duplicates == DUPLICATES_LAST ? &order_check_last_methods : &order_check_methods,
+				base->spec, base->key, base->wanted);
 	check->stream.can_seek = base->can_seek;
 	check->base = base;
 	check->duplicates = duplicates;

@@ -791,10 +791,7 @@ segments_open(const StreamSpec *spec, List *files, const Key *key,
 {
 	SegmentsStream *self = palloc0(sizeof(SegmentsStream));
 
-	self->stream.methods = &segments_methods;
-	self->stream.spec = spec;
-	self->stream.key = key;
-	self->stream.wanted = wanted;
+	stream_init(&self->stream, &segments_methods, spec, key, wanted);
 	self->resources = resources;
 	self->context = CurrentMemoryContext;
 	self->bound_context = AllocSetContextCreate(CurrentMemoryContext, "segments bound",

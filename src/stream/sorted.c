@@ -463,10 +463,7 @@ sorted_open(const StreamSpec *spec, List *files, const Key *key, const bool *wan
 {
 	SortedStream *sorted = palloc0(sizeof(SortedStream));
 
-	sorted->stream.methods = &sorted_methods;
-	sorted->stream.spec = spec;
-	sorted->stream.key = key;
-	sorted->stream.wanted = wanted;
+	stream_init(&sorted->stream, &sorted_methods, spec, key, wanted);
 	sorted->files = files;
 	sorted->resources = *resources;
 	sorted->context = CurrentMemoryContext;

@@ -39,6 +39,7 @@
 #include "column/text_value.h"
 #include "csv/csv_reader.h"
 #include "memory_source.h"
+#include "plain_types.h"
 #include "server_stub.h"
 #include "wire/codec.h"
 
@@ -58,28 +59,6 @@ InputFunctionCall(FmgrInfo *flinfo, char *str, Oid typioparam, int32 typmod)
 	(void) typioparam;
 	(void) typmod;
 	return str ? (Datum) strlen(str) : (Datum) 0;
-}
-
-Oid
-getBaseType(Oid typid)
-{
-	return typid;
-}
-
-void
-getTypeInputInfo(Oid type, Oid *typInput, Oid *typIOParam)
-{
-	*typInput = type;
-	*typIOParam = type;
-}
-
-void
-fmgr_info_cxt(Oid functionId, FmgrInfo *finfo, MemoryContext mcxt)
-{
-	(void) functionId;
-	(void) mcxt;
-	memset(finfo, 0, sizeof(*finfo));
-	finfo->fn_strict = true;
 }
 
 bool

@@ -35,6 +35,7 @@
 #include "csv/csv_stream.h"
 #include "io/source_file.h"
 #include "memory_source.h"
+#include "plain_types.h"
 #include "random.h"
 #include "server_stub.h"
 #include "tap.h"
@@ -1535,29 +1536,6 @@ test_taken(int rounds)
 /* ------------------------------------------------------------ files */
 
 static char scratch[] = "/tmp/outerjoin_csv_XXXXXX";
-
-/* Integers go through the decoder's own loop; nothing here asks an input function. */
-Oid
-getBaseType(Oid typid)
-{
-	return typid;
-}
-
-void
-getTypeInputInfo(Oid type, Oid *typInput, Oid *typIOParam)
-{
-	*typInput = type;
-	*typIOParam = type;
-}
-
-void
-fmgr_info_cxt(Oid functionId, FmgrInfo *finfo, MemoryContext mcxt)
-{
-	(void) functionId;
-	(void) mcxt;
-	memset(finfo, 0, sizeof(*finfo));
-	finfo->fn_strict = true;
-}
 
 TypeCacheEntry *
 lookup_type_cache(Oid type_id, int flags)

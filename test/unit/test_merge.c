@@ -466,10 +466,7 @@ join_open(Join *join)
 	{
 		MockStream *mock = &join->mocks[i];
 
-		mock->stream.methods = &mock_methods;
-		mock->stream.spec = &mock->spec;
-		mock->stream.key = &join->key;
-		mock->stream.wanted = mock->wanted;
+		stream_init(&mock->stream, &mock_methods, &mock->spec, &join->key, mock->wanted);
 		mock->stream.can_seek = mock->can_seek;
 		mock->kind = join->kind;
 		mock->shift = join->shift;

@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -23,6 +22,7 @@
 #include "utils/memutils.h"
 
 #include "io/path.h"
+#include "descriptors.h"
 #include "server_stub.h"
 #include "tap.h"
 
@@ -137,18 +137,6 @@ static void
 call_check_name(void *argument)
 {
 	path_check_name("filename", ((Call *) argument)->name);
-}
-
-static int
-descriptors_open(void)
-{
-	DIR		   *dir = opendir("/proc/self/fd");
-	int			count = 0;
-
-	while (readdir(dir) != NULL)
-		count++;
-	closedir(dir);
-	return count;
 }
 
 static void

@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -20,6 +19,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "descriptors.h"
 #include "io/byte_source.h"
 #include "io/file_cache.h"
 #include "server_stub.h"
@@ -37,18 +37,6 @@ write_file(const char *name, const char *content)
 
 	fputs(content, file);
 	fclose(file);
-}
-
-static int
-descriptors_open(void)
-{
-	DIR		   *dir = opendir("/proc/self/fd");
-	int			count = 0;
-
-	while (readdir(dir) != NULL)
-		count++;
-	closedir(dir);
-	return count;
 }
 
 typedef struct Call

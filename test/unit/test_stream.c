@@ -355,10 +355,7 @@ memory_open(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 	MemoryStream *memory = palloc0(sizeof(MemoryStream));
 
 	memory->file = find_file(segment->name);
-	memory->stream.methods = &memory_methods;
-	memory->stream.spec = spec;
-	memory->stream.key = key;
-	memory->stream.wanted = wanted;
+	stream_init(&memory->stream, &memory_methods, spec, key, wanted);
 	memory->stream.can_seek = memory->file->can_seek;
 	memory->resources = resources;
 	memory->batch_context = AllocSetContextCreate(CurrentMemoryContext, "memory batch",
@@ -497,26 +494,6 @@ OidOutputFunctionCall(Oid output, Datum value)
 		return psprintf("%lld", (long long) DatumGetInt64(value));
 	return pnstrdup(VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
 }
-
-/* What else key.c would ask the server for, if a key were made from the catalogs. */
-#define NEVER_CALLED(result, function, arguments) \
-extern result function arguments; \
-result __attribute__((weak)) \
-function arguments \
-{ \
-	elog(ERROR, "not in this test: %s", #function); \
-	pg_unreachable(); \
-}
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-NEVER_CALLED(void, PrepareSortSupportFromOrderingOp, (Oid operator, SortSupport ssup))
-NEVER_CALLED(TypeCacheEntry *, lookup_type_cache, (Oid type, int flags))
-NEVER_CALLED(Oid, getBaseType, (Oid type))
-NEVER_CALLED(bool, get_collation_isdeterministic, (Oid collation))
-NEVER_CALLED(int, ssup_datum_unsigned_cmp, (Datum x, Datum y, SortSupport ssup))
-NEVER_CALLED(struct varlena *, pg_detoast_datum_packed, (struct varlena * datum))
-#pragma GCC diagnostic pop
 
 ColumnStream *
 sorted_open(const StreamSpec *spec, List *files, const Key *key, const bool *wanted,
