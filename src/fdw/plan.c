@@ -7,6 +7,8 @@
  * the clauses leave.  It claims an order only in terms of equivalence classes
  * that the query has already, so that it never makes the planner's work more.
  *
+ * Refuses to know: which clauses make a range (prune.c), and files.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -178,9 +178,9 @@ add_candidates(List *found, const StreamSpec *spec, const FormatRow *row)
 	for (int i = 0; row->extensions[i] != NULL; i++)
 	{
 		found = add_candidate(found, &spec->folder, spec->column, row->extensions[i], "");
-		for (int j = 0; row->lines && compression_suffixes[j] != NULL; j++)
+		for (int j = 0; row->lines && compression_extensions[j].extension != NULL; j++)
 			found = add_candidate(found, &spec->folder, spec->column,
-								  row->extensions[i], compression_suffixes[j]);
+								  row->extensions[i], compression_extensions[j].extension);
 	}
 	return found;
 }
@@ -219,8 +219,8 @@ column_file(const StreamSpec *spec)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file found for column \"%s\"", spec->column),
-				 errdetail("Looked for \"%s\" with one of the extensions %s, also followed by .gz, .bgz, .zst or .lz4 where it is text.",
-						   spec->column, format_extensions()),
+				 errdetail("Looked for \"%s\" with one of the extensions %s, also followed by one of %s where it is text.",
+						   spec->column, format_extensions(), compression_extension_names()),
 				 errhint("Set the option \"filename\" on the column.")));
 	if (list_length(found) > 1)
 		ereport(ERROR,
