@@ -202,6 +202,13 @@ scan_prepare_rows(TableScan *scan, const Bitmapset *needed)
 	turned->capacity = TURNED_BYTES / (Max(turned->width, 1) * (int) sizeof(Datum));
 	turned->capacity = Max(Min(turned->capacity, TURNED_ROWS), TURNED_ROWS_LEAST);
 	allocate_values(turned->capacity * turned->width, &turned->values, &turned->isnull);
+
+	/* a key is never null */
+	for (int k = 0; k < scan->nkeys; k++)
+	{
+		for (int r = 0; r < turned->capacity; r++)
+			turned->isnull[r * turned->width + scan->keys[k].index] = false;
+	}
 }
 
 TableScan *
@@ -278,13 +285,17 @@ turn_key(TableScan *scan, const ScanKeyColumn *key, const BatchRow *slot, int nr
 	const Datum *exact = scan->window->key;
 	int			width = scan->turned.width;
 	Datum	   *values = scan->turned.values + key->index;
-	bool	   *isnull = scan->turned.isnull + key->index;
 
+	if (exact == NULL)
+	{
+		for (int r = 0; r < nrows; r++)
+			values[r * width] = outer_merge_key(scan->merge, scan->row + r, key->column);
+		return;
+	}
 	for (int r = 0; r < nrows; r++)
 	{
-		values[r * width] = exact ? exact[slot[r]] :
-			outer_merge_key(scan->merge, scan->row + r, key->column);
-		isnull[r * width] = false;
+		*values = exact[slot[r]];
+		values += width;
 	}
 }
 
@@ -297,7 +308,8 @@ scan_turn_rows(TableScan *scan)
 {
 	TurnedRows *turned = &scan->turned;
 	const MergeWindow *window = scan->window;
-	BatchRow	slots[TURNED_ROWS];
+	BatchRow	numbers[TURNED_ROWS];
+	const BatchRow *slots = numbers;
 	int			nrows;
 
 	if (window == NULL || scan->row >= window->nrows)
@@ -307,8 +319,13 @@ scan_turn_rows(TableScan *scan)
 		window = scan->window;
 	}
 	nrows = Min(window->nrows - scan->row, turned->capacity);
-	for (int r = 0; r < nrows; r++)
-		slots[r] = window->slot ? window->slot[scan->row + r] : (BatchRow) (scan->row + r);
+	if (window->slot != NULL)
+		slots = window->slot + scan->row;
+	else
+	{
+		for (int r = 0; r < nrows; r++)
+			numbers[r] = (BatchRow) (scan->row + r);
+	}
 
 	for (int k = 0; k < scan->nkeys; k++)
 		turn_key(scan, &scan->keys[k], slots, nrows);

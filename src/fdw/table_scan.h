@@ -31,7 +31,7 @@ extern void table_scan_start(TableScan *scan, const KeyRange *range);
  * The next row: its values and nulls, by attribute number - 1, columns that
  * are not needed as nulls.  False at the end.  The arrays and by-reference
  * values are valid until the next call; who writes into the arrays spoils
- * nothing but this row, as long as nulls of columns not needed stay nulls.
+ * nothing but this row, as long as he leaves the nulls as they are.
  */
 extern bool table_scan_next(TableScan *scan, Datum **values, bool **isnull);
 
