@@ -34,6 +34,9 @@ extern const char *compression_name(Compression compression);
  */
 extern Compression compression_from_path(const char *path, size_t *stem_length);
 
+/* Do these bytes, at least 4, begin a member of such data? */
+extern bool compression_begins(Compression compression, const char *bytes, size_t length);
+
 /*
  * Decompress what "inner" delivers.  Owns inner.  Memory is bounded: a zstd
  * window of more than 128 MB is refused.  Seeks only to 0.
