@@ -210,25 +210,31 @@ flat_table_table(const FlatTable *table, int field, FlatTable *result)
 {
 	size_t		target;
 
-	memset(result, 0, sizeof(*result));
 	if (!field_target(table, field, &target))
 		return false;
-	return target == 0 || table_open(table->reader, target, table->depth + 1, result);
+	if (target != 0)
+		return table_open(table->reader, target, table->depth + 1, result);
+	memset(result, 0, sizeof(*result));
+	return true;
 }
 
 bool
 flat_table_union(const FlatTable *table, int type_field, int value_field,
 				 uint8 *type, FlatTable *value)
 {
-	memset(value, 0, sizeof(*value));
+	FlatReader *reader = table->reader;
+
 	if (!flat_table_u8(table, type_field, 0, type))
 		return false;
 	if (*type == 0)
+	{
+		memset(value, 0, sizeof(*value));
 		return true;
+	}
 	if (!flat_table_table(table, value_field, value))
 		return false;
 	if (value->reader == NULL)
-		return damaged(table->reader, "A union has a type but no value.");
+		return damaged(reader, "A union has a type but no value.");
 	return true;
 }
 
