@@ -251,10 +251,27 @@ arrow_vector_create(const ArrowField *field, int version, size_t block_bytes, in
 	return vector;
 }
 
+/* No slice is loaded. */
+static void
+forget_slice(ArrowVector *vector)
+{
+	vector->from = 0;
+	vector->to = 0;
+	vector->validity = NULL;
+	vector->validity_from = 0;
+	vector->values = NULL;
+	vector->bits_from = 0;
+	vector->data = NULL;
+	vector->data_from = 0;
+	vector->union_offsets = NULL;
+	vector->sizes = NULL;
+}
+
 void
 arrow_vector_release(ArrowVector *vector)
 {
 	check_stack_depth();
+	forget_slice(vector);
 	for (int i = 0; i < vector->nbuffers; i++)
 		arrow_buffer_release(&vector->buffers[i]);
 	if (vector->views != NULL)
@@ -340,22 +357,6 @@ take_variadic(ArrowVector *vector, BatchCursor *cursor)
 	cursor->next.buffer += (int) n;
 }
 
-/* No slice is loaded. */
-static void
-forget_slice(ArrowVector *vector)
-{
-	vector->from = 0;
-	vector->to = 0;
-	vector->validity = NULL;
-	vector->validity_from = 0;
-	vector->values = NULL;
-	vector->bits_from = 0;
-	vector->data = NULL;
-	vector->data_from = 0;
-	vector->union_offsets = NULL;
-	vector->sizes = NULL;
-}
-
 static void
 vector_take(ArrowVector *vector, BatchCursor *cursor)
 {
@@ -409,14 +410,9 @@ load_validity(ArrowVector *vector)
 
 	if (vector->nbuffers == 0 || vector->null_count == 0)
 		return;
+	/* only a union of version 5 comes here without one: its length was checked */
 	if (vector->buffers[SLOT_VALIDITY].size == 0)
-	{
-		/* unions of version 5 have none */
-		if (vector->shape == SHAPE_SPARSE_UNION || vector->shape == SHAPE_DENSE_UNION)
-			return;
-		arrow_report(vector, -1, "it has %lld nulls and does not say which",
-					 (long long) vector->null_count);
-	}
+		return;
 	vector->validity = (const uint8 *) arrow_buffer_read(&vector->buffers[SLOT_VALIDITY], first,
 														 (size_t) ((vector->to - 1) / 8 + 1 - first));
 	vector->validity_from = first * 8;

@@ -130,10 +130,18 @@ arrow_fixed(const ArrowVector *vector, int64 i)
 	return vector->values + (i - vector->from) * vector->width;
 }
 
-/* A string or binary of any layout: offsets, large offsets, views, fixed size. */
+/*
+ * What follows is for elements that are not null: a null may have any bytes,
+ * range, index or type number.
+ */
+
+/*
+ * A string or binary of any layout: offsets, large offsets, views, fixed size.
+ * The bytes are valid until the next load, like everything else.
+ */
 extern ArrowBytes arrow_bytes(ArrowVector *vector, int64 i);
 
-/* The index of a dictionary-encoded element into its dictionary (within it, if not null). */
+/* The index of a dictionary-encoded element into its dictionary, within it. */
 extern int64 arrow_index(const ArrowVector *vector, int64 i);
 
 /*

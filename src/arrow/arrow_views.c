@@ -300,6 +300,7 @@ collect(ArrowVector *vector, View *copy, int b)
 	View	  **order = views_in_order(vector, copy, b);
 	int64		filled = 0;
 
+	forget_span(views, b);
 	span->collected = MemoryContextAllocHuge(vector->context, span->bytes + ARROW_BUFFER_SLACK);
 	for (int64 k = 0; k < span->count; k++)
 	{
