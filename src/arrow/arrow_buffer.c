@@ -336,11 +336,24 @@ fill_compressed(ArrowBuffer *buffer, int64 from, size_t length, size_t wanted)
 
 /* ------------------------------------------------------------- reading */
 
+/*
+ * How much the window is to hold: what is asked for, at least a block.  Going
+ * forward, at least a block more than it holds, so that reads that overlap do
+ * not each bring a little.
+ */
+static size_t
+window_wanted(const ArrowBuffer *buffer, int64 from, size_t length)
+{
+	size_t		kept = from >= buffer->window_from && from < buffer->window_to ?
+		(size_t) (buffer->window_to - from) : 0;
+	size_t		wanted = Max(length, kept + buffer->block_bytes);
+
+	return (size_t) Min(buffer->size - from, (int64) wanted);
+}
+
 const char *
 arrow_buffer_read(ArrowBuffer *buffer, int64 from, size_t length)
 {
-	size_t		wanted;
-
 	if (from < 0 || from > buffer->size || length > (uint64) (buffer->size - from))
 		report_damaged(buffer, "has %lld bytes, but byte %lld and %zu from there are needed",
 					   (long long) buffer->size, (long long) from, length);
@@ -348,7 +361,8 @@ arrow_buffer_read(ArrowBuffer *buffer, int64 from, size_t length)
 		return nothing;
 	if (from < buffer->window_from || from + (int64) length > buffer->window_to)
 	{
-		wanted = (size_t) Min(buffer->size - from, (int64) Max(length, buffer->block_bytes));
+		size_t		wanted = window_wanted(buffer, from, length);
+
 		if (buffer->compression == COMPRESSION_NONE)
 			fill_stored(buffer, from, wanted);
 		else

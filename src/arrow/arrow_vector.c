@@ -196,6 +196,18 @@ arrow_vector_footprint(const ArrowField *field, int version, int *nnodes, int *n
 
 /* ------------------------------------------------------------- making */
 
+/* Bits are few: a window of them need not be as large as one of values. */
+#define MIN_BITS_BLOCK	64
+#define BITS_SHARE		16
+
+static size_t
+block_of(ArrowShape shape, int slot, size_t block_bytes)
+{
+	if (slot == SLOT_VALIDITY || shape == SHAPE_BITS)
+		return Max(block_bytes / BITS_SHARE, MIN_BITS_BLOCK);
+	return block_bytes;
+}
+
 static void
 map_types(ArrowVector *vector)
 {
@@ -226,7 +238,8 @@ vector_init(ArrowVector *vector, const ArrowVector *parent, const ArrowField *fi
 	vector->nbuffers = slots_of(vector->shape);
 	vector->buffers = palloc(sizeof(ArrowBuffer) * Max(vector->nbuffers, 1));
 	for (int i = 0; i < vector->nbuffers; i++)
-		arrow_buffer_init(&vector->buffers[i], vector->context, block_bytes, blocks_read);
+		arrow_buffer_init(&vector->buffers[i], vector->context,
+						  block_of(vector->shape, i, block_bytes), blocks_read);
 
 	vector->nchildren = vector->shape == SHAPE_INDEXES ? 0 : field->nchildren;
 	vector->children = palloc0(sizeof(ArrowVector) * Max(vector->nchildren, 1));
