@@ -466,6 +466,7 @@ make_union(Array *array, int version)
 {
 	const ArrowField *field = array->field;
 	bool		dense = field->dense_union;
+	bool		shuffled = below(2) == 0;
 	int64		used[10] = {0};
 	int		   *choice = palloc(sizeof(int) * Max(array->length, 1));
 	int64	   *place = palloc(sizeof(int64) * Max(array->length, 1));
@@ -484,9 +485,14 @@ make_union(Array *array, int version)
 			used[c]++;
 		if (dense)
 			place[i] = used[c]++;
+	}
+	for (int64 i = 0; i < array->length; i++)
+	{
+		if (dense && shuffled)
+			place[i] = below(used[choice[i]]);
 		if (array->null[i])
-			continue;
-		put(types, 1, i, field->type_ids[c]);
+			continue;			/* garbage */
+		put(types, 1, i, field->type_ids[choice[i]]);
 		if (dense)
 			put(offsets, 4, i, place[i]);
 	}
@@ -1023,7 +1029,8 @@ read_array(void *argument)
 		if (!batch_is_right(round, &array))
 			return;
 		set_array(vector, &array, round->version, round->compression, round->block);
-		if (!forward_is_right(round, vector, &array) ||
+		if ((below(2) == 0 && !jumps_are_right(round, vector, &array)) ||
+			!forward_is_right(round, vector, &array) ||
 			!jumps_are_right(round, vector, &array) ||
 			!forward_is_right(round, vector, &array))
 			return;
