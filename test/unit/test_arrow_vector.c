@@ -1036,7 +1036,8 @@ read_array(void *argument)
 			return;
 		if (below(3) == 0)
 			arrow_vector_release(vector);
-		if (!slice_is_right(round, vector, &array, 0, array.length))
+		if (!slice_is_right(round, vector, &array, 0, array.length) ||
+			!jumps_are_right(round, vector, &array))
 			return;
 		if (below(4) == 0)
 			round->compression = (ArrowCompression) below(3);
