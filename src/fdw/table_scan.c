@@ -8,6 +8,8 @@
  * columns has one column's arrays at hand, not a thousand; a row then costs
  * the copying of its values.
  *
+ * Refuses to know: plans, and nodes of the executor.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -21,8 +21,6 @@ static const FormatRow formats[] = {
 
 #define NFORMATS	((int) lengthof(formats))
 
-const char *const compression_suffixes[] = {".gz", ".bgz", ".zst", ".lz4", NULL};
-
 const FormatRow *
 format_rows(int *nrows)
 {

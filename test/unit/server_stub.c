@@ -989,18 +989,6 @@ ReleaseExternalFD(void)
 }
 
 FILE *
-OpenPipeStream(const char *command, const char *mode)
-{
-	return popen(command, mode);
-}
-
-int
-ClosePipeStream(FILE *file)
-{
-	return pclose(file);
-}
-
-FILE *
 AllocateFile(const char *name, const char *mode)
 {
 	return fopen(name, mode);
@@ -1317,7 +1305,15 @@ TupleDescInitEntry(TupleDesc desc, AttrNumber attributeNumber, const char *attri
 }
 
 /* Only its address is looked at. */
-const TupleTableSlotOps TTSOpsMinimalTuple = {0};
+static void
+slot_clear(TupleTableSlot *slot)
+{
+	MemoryContextReset(slot->tts_mcxt);
+	slot->tts_nvalid = 0;
+	slot->tts_flags |= TTS_FLAG_EMPTY;
+}
+
+const TupleTableSlotOps TTSOpsMinimalTuple = {.clear = slot_clear};
 
 TupleTableSlot *
 MakeSingleTupleTableSlot(TupleDesc tupdesc, const TupleTableSlotOps *tts_ops)
