@@ -96,7 +96,9 @@ struct ArrowFile
 
 /* ------------------------------------------------------------ errors */
 
-static void pg_attribute_printf(2, 3)
+pg_noreturn static void report_damaged(const ArrowFile *file, const char *format,...) pg_attribute_printf(2, 3);
+
+static void
 report_damaged(const ArrowFile *file, const char *format,...)
 {
 	char		detail[256];
@@ -111,7 +113,7 @@ report_damaged(const ArrowFile *file, const char *format,...)
 			 errdetail("%s", detail)));
 }
 
-static void
+pg_noreturn static void
 report_unsupported(const ArrowFile *file, const char *what, const char *hint)
 {
 	ereport(ERROR,

@@ -192,7 +192,7 @@ arrow_prepare(ArrowStream *stream)
 
 /* ------------------------------------------------------------ keys */
 
-static void pg_attribute_noreturn()
+pg_noreturn static void
 report_null_key(ArrowStream *stream, const char *column, int row)
 {
 	ArrowContext context;
@@ -525,10 +525,7 @@ arrow_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *ke
 	MemoryContext old = MemoryContextSwitchTo(context);
 	ArrowStream *stream = palloc0(sizeof(ArrowStream));
 
-	stream->base.methods = &arrow_stream_methods;
-	stream->base.spec = spec;
-	stream->base.key = key;
-	stream->base.wanted = wanted;
+	stream_init(&stream->base, &arrow_stream_methods, spec, key, wanted);
 	stream->base.can_seek = true;
 	stream->context = context;
 	stream->resources = *resources;
