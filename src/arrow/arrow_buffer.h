@@ -26,9 +26,13 @@ typedef struct ArrowBuffer
 	int64		length;			/* in the file */
 	Compression compression;	/* COMPRESSION_NONE: stored as it is */
 	size_t		block_bytes;	/* how much to read at once, where less is asked for */
-	int64	   *blocks_read;	/* counts reads of the file */
+	int64	   *blocks_read;	/* counts reads of the file; may be NULL */
 
-	ByteSource *bytes;			/* of a compressed buffer: decompressed, at window_to */
+	ByteSource *bytes;			/* of a compressed buffer: decompressed, at window_to; NULL: not begun */
+	ByteSource *range;			/* what "bytes" decompresses */
+	Compression codec;			/* of "bytes", which outlives a record batch */
+	size_t		codec_bytes;	/* its block */
+	int64		counted;		/* its reads that are in *blocks_read */
 	char	   *allocated;
 	char	   *window;			/* bytes [window_from, window_to), aligned as the buffer is */
 	size_t		capacity;
@@ -63,7 +67,16 @@ extern void arrow_buffer_set(ArrowBuffer *buffer, SourceFile *file, int64 offset
  */
 extern const char *arrow_buffer_read(ArrowBuffer *buffer, int64 from, size_t length);
 
-/* Give decompressors and windows back; another arrow_buffer_set may follow. */
+/*
+ * Give the decompressor back, but not the window: what was read stays valid.
+ * A later read begins anew.
+ */
+extern void arrow_buffer_rest(ArrowBuffer *buffer);
+
+/*
+ * Give decompressors and windows back; another arrow_buffer_set may follow,
+ * or another read.
+ */
 extern void arrow_buffer_release(ArrowBuffer *buffer);
 
 #endif							/* OUTERJOIN_ARROW_BUFFER_H */

@@ -55,16 +55,25 @@ struct ArrowVector
 	const char *data;			/* of strings and binaries with offsets: bytes from data_from on */
 	int64		data_from;
 	const char *union_offsets;	/* of a dense union: int32 of element "from" */
+	const char *sizes;			/* of a list view: of element "from", as wide as its offsets */
 
 	/* private */
-	struct ArrowLayout *layout;
-	ArrowBuffer *buffers;
+	const ArrowVector *parent;	/* NULL: a column */
+	int			shape;			/* ArrowShape */
+	ArrowBuffer *buffers;		/* [nbuffers], by ArrowSlot */
 	int			nbuffers;
 	SourceFile *file;
+	MemoryContext context;
+	size_t		block_bytes;
+	struct ArrowViews *views;	/* of string and binary views */
+	struct ArrowRuns *runs;		/* of a run-end encoded array */
+	int8	   *child_of_type;	/* of a union: [ARROW_MAX_TYPE_IDS], -1 where there is none */
 };
 
 /*
- * The tree for a field.  Allocates in the current context.
+ * The tree for a field.  Allocates in the current context.  A field with a
+ * dictionary has indexes; the vectors of its entries are those of a copy of
+ * the field without has_dictionary.
  */
 extern ArrowVector *arrow_vector_create(const ArrowField *field, int version, size_t block_bytes,
 										int64 *blocks_read);
@@ -82,7 +91,8 @@ extern void arrow_vector_set(ArrowVector *vector, SourceFile *file, const ArrowB
 
 /*
  * How many of the elements [from, to) can be loaded without holding much more
- * than "bytes" bytes: at least one.  Looks at offsets only.
+ * than "bytes" bytes: at least one.  Looks at offsets only.  Ends the slice
+ * that is loaded.
  */
 extern int64 arrow_vector_extent(ArrowVector *vector, int64 from, int64 to, size_t bytes);
 
@@ -120,10 +130,18 @@ arrow_fixed(const ArrowVector *vector, int64 i)
 	return vector->values + (i - vector->from) * vector->width;
 }
 
-/* A string or binary of any layout: offsets, large offsets, views, fixed size. */
+/*
+ * What follows is for elements that are not null: a null may have any bytes,
+ * range, index or type number.
+ */
+
+/*
+ * A string or binary of any layout: offsets, large offsets, views, fixed size.
+ * The bytes are valid until the next load, like everything else.
+ */
 extern ArrowBytes arrow_bytes(ArrowVector *vector, int64 i);
 
-/* The index of a dictionary-encoded element into its dictionary (within it, if not null). */
+/* The index of a dictionary-encoded element into its dictionary, within it. */
 extern int64 arrow_index(const ArrowVector *vector, int64 i);
 
 /*
