@@ -18,6 +18,8 @@
 #ifndef OUTERJOIN_ARROW_CONVERTER_INTERNAL_H
 #define OUTERJOIN_ARROW_CONVERTER_INTERNAL_H
 
+#include "compat.h"
+
 #include "fmgr.h"
 
 #include "arrow/arrow_converter.h"
@@ -119,20 +121,22 @@ extern bool arrow_field_is_nested(const ArrowField *field);
 extern char *arrow_field_type_name(const ArrowField *field);
 
 /* "this field cannot be read as this type", with a hint at those that can be. */
-extern void arrow_refuse_pair(const ArrowConverter *converter) pg_attribute_noreturn();
+pg_noreturn extern void arrow_refuse_pair(const ArrowConverter *converter);
 
 /* The error of a value that a key's type would have to round or cut. */
-extern void arrow_refuse_rounding(const ArrowConverter *converter, const char *value) pg_attribute_noreturn();
+pg_noreturn extern void arrow_refuse_rounding(const ArrowConverter *converter, const char *value);
+
+/* The error of a value that is more than the type's kind: 1.5 for an integer. */
+pg_noreturn extern void arrow_refuse_fraction(const ArrowConverter *converter, const char *value, const char *what);
 
 /* The error of a value outside the type's range. */
-extern void arrow_refuse_range(const ArrowConverter *converter, const char *value) pg_attribute_noreturn();
+pg_noreturn extern void arrow_refuse_range(const ArrowConverter *converter, const char *value);
 
 /* ---- arrow_nested.c ---- */
 
 /*
- * Prepares converters of nested fields to any type, and of every field that is
- * no string or binary to json and jsonb (strings go through those types' input
- * functions).  What cannot be is arrow_refuse_pair.
+ * Prepares converters of nested fields to any type, and of every field but
+ * strings to json and jsonb (strings go through those types' input functions).  What cannot be is arrow_refuse_pair.
  */
 extern void arrow_nested_converter(ArrowConverter *converter);
 
@@ -160,6 +164,12 @@ extern void arrow_prepare_bytea(ArrowConverter *converter);
 extern void arrow_prepare_uuid(ArrowConverter *converter);
 extern void arrow_prepare_input(ArrowConverter *converter);
 extern void arrow_prepare_output(ArrowConverter *converter);
+
+/*
+ * A text, varchar(n) or bpchar(n) as assignment would make it of a string in
+ * the database's encoding; a key that would be cut is an error.
+ */
+extern Datum arrow_text_fit(ArrowConverter *converter, ArrowBytes bytes, ValueArena *arena);
 
 /*
  * A string of the file in the database's encoding, verified, without zero
