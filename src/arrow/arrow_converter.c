@@ -352,13 +352,18 @@ arrow_refuse_range(const ArrowConverter *converter, const char *value)
 void
 arrow_refuse_fraction(const ArrowConverter *converter, const char *value, const char *what)
 {
+	Oid			better = arrow_natural_type(converter->field);
+
+	/* a date of milliseconds that is no date after all */
+	if (better == converter->type)
+		better = TIMESTAMPOID;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("value %s is not %s", value, what),
 			 errdetail("Type %s cannot hold it exactly; the field's type is %s.",
 					   format_type_with_typemod(converter->type, converter->typmod),
 					   arrow_field_type_name(converter->field)),
-			 errhint("Declare the column as %s.", format_type_be(arrow_natural_type(converter->field)))));
+			 errhint("Declare the column as %s.", format_type_be(better))));
 }
 
 /* The words are those of text_exact.c, so that formats do not differ. */
