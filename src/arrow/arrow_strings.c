@@ -30,7 +30,10 @@
 #include "column/text_decoder.h"
 
 /* Bytes that a one-byte header leaves. */
-#define SHORT_VALUE_LENGTH	(VARATT_SHORT_MAX - VARHDRSZ_SHORT)
+#define SHORT_VALUE_LENGTH	((int64) (VARATT_SHORT_MAX - VARHDRSZ_SHORT))
+
+/* No value is longer, and no length beneath it overflows an int. */
+#define MAX_VALUE_LENGTH	((int64) MaxAllocSize - VARHDRSZ)
 
 /* Strings are copied in steps of this size, the last one past the end. */
 #define COPY_STEP	16
@@ -66,16 +69,22 @@ bytes_are_plain(const char *p, int64 length)
 	return (high & (ones << 7)) == 0;
 }
 
+static void
+check_length(int64 length)
+{
+	if (length > MAX_VALUE_LENGTH)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("value of %lld bytes is too large", (long long) length)));
+}
+
 static pg_noinline ArrowBytes
 verify_slowly(ArrowBytes bytes, ValueArena *arena)
 {
 	MemoryContext caller;
 	char	   *converted;
 
-	if (bytes.length >= MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("text of %lld bytes is too long", (long long) bytes.length)));
+	check_length(bytes.length);
 	/* converting stops at a zero byte */
 	if (memchr(bytes.data, '\0', bytes.length) != NULL)
 		ereport(ERROR,
@@ -111,10 +120,7 @@ long_datum(ArrowBytes bytes, int64 padding, ValueArena *arena)
 	int64		size = VARHDRSZ + bytes.length + padding;
 	char	   *result;
 
-	if (bytes.length > (int64) MaxAllocSize || !AllocSizeIsValid(size))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("value of %lld bytes is too large", (long long) bytes.length)));
+	check_length(bytes.length + padding);
 	result = value_arena_alloc(arena, size);
 	SET_VARSIZE(result, size);
 	memcpy(result + VARHDRSZ, bytes.data, bytes.length);
@@ -172,6 +178,7 @@ arrow_text_fit(ArrowConverter *converter, ArrowBytes bytes, ValueArena *arena)
 {
 	int64		padding = 0;
 
+	check_length(bytes.length);
 	/* no more characters than bytes */
 	if (bytes.length > converter->max_length)
 		bytes.length = cut_blanks(converter, bytes);
@@ -188,6 +195,8 @@ set_max_length(ArrowConverter *converter)
 }
 
 /* ------------------------------------------------------------ loops */
+
+static const char empty[COPY_STEP];
 
 /* Offset of element "from" + k of a layout with offsets. */
 static pg_attribute_always_inline int64
@@ -249,6 +258,12 @@ offsets_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run
 	ArenaCursor cursor = arena_cursor_take(run->arena);
 	int			n = arrow_run_count(run);
 
+	if (data == NULL)
+	{
+		/* all are empty, but a copy reads on */
+		data = empty;
+		data_from = load_offset(offsets, 0, width);
+	}
 	if (text && run->rows == NULL)
 	{
 		int64		begin = load_offset(offsets, 0, width);
@@ -398,10 +413,7 @@ element_by_input(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueA
 	ArrowBytes	bytes = arrow_text_verify(arrow_bytes(vector, i), arena);
 
 	(void) isnull;
-	if (bytes.length >= MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("text of %lld bytes is too long", (long long) bytes.length)));
+	check_length(bytes.length);
 	return text_decode_by_input(converter->input, arena, bytes.data, (uint32) bytes.length);
 }
 

@@ -193,7 +193,8 @@ element_time(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueArena
 	if (count < 0 || time > USECS_PER_DAY)
 		arrow_refuse_range(converter, count_text(converter, count));
 	rounded = time;
-	AdjustTimeForTypmod(&rounded, converter->typmod);
+	if (converter->typmod >= 0)
+		AdjustTimeForTypmod(&rounded, converter->typmod);
 	if (converter->key && rounded != time)
 		arrow_refuse_rounding(converter, count_text(converter, count));
 	return TimeADTGetDatum(rounded);
