@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * arrow_numbers.c
+ * arrow_converter_numbers.c
  *	  Booleans, integers, floating-point numbers and decimals.
  *
  * Between integers, and from anything to an integer, a value is exact or an

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * arrow_times.c
+ * arrow_converter_times.c
  *	  Dates, times of day, timestamps, durations and intervals.
  *
  * Instants and wall-clock times never meet here: the table of pairs has kept
@@ -146,7 +146,7 @@ element_date(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueArena
 	return (Datum) days;
 }
 
-/* Days: what is out of range is found afterwards, see arrow_numbers.c. */
+/* Days: what is out of range is found afterwards, see arrow_converter_numbers.c. */
 static void
 convert_days(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
 {

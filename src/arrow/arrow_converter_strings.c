@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * arrow_strings.c
+ * arrow_converter_strings.c
  *	  Strings and binaries; and every other type by its text.
  *
  * A file's strings are UTF-8, says the format, so each is verified, and
