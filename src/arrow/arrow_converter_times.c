@@ -242,7 +242,9 @@ timestamp_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *r
 	/* both epochs' distance is whole seconds, and so is the range */
 	const int64 epoch = usecs ? EPOCH_USECS / usecs : 0;
 	const uint64 least = usecs ? (uint64) (MIN_TIMESTAMP / usecs + epoch) : 0;
-	const uint64 extent = usecs ? (uint64) (END_TIMESTAMP / usecs) - (uint64) (MIN_TIMESTAMP / usecs) : 0;
+	/* counts from "least" on; int64 ends before the range of microseconds does */
+	const uint64 extent = usecs ? Min((uint64) (END_TIMESTAMP / usecs) - (uint64) (MIN_TIMESTAMP / usecs),
+									  (uint64) PG_INT64_MAX - least + 1) : 0;
 	int			n = arrow_run_count(run);
 	uint64		outside = 0;
 
