@@ -25,7 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "arrow/arrow_nested.h"
+#include "arrow/arrow_converter_nested.h"
 #include "compat.h"
 
 /* An image that has grown beyond this is given back with its row. */

@@ -24,7 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "arrow/arrow_nested.h"
+#include "arrow/arrow_converter_nested.h"
 #include "column/stream_spec.h"
 #include "compat.h"
 

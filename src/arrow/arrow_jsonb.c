@@ -45,7 +45,7 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
-#include "arrow/arrow_nested.h"
+#include "arrow/arrow_converter_nested.h"
 #include "compat.h"
 
 typedef enum JsonKind

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * arrow_nested.h
+ * arrow_converter_nested.h
  *	  What the converters of nested fields share.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef OUTERJOIN_ARROW_NESTED_H
-#define OUTERJOIN_ARROW_NESTED_H
+#ifndef OUTERJOIN_ARROW_CONVERTER_NESTED_H
+#define OUTERJOIN_ARROW_CONVERTER_NESTED_H
 
 #include "arrow/arrow_converter_internal.h"
 
@@ -48,4 +48,4 @@ extern const ArrowField *arrow_map_entries_field(const ArrowConverter *converter
 /* arrow_jsonb.c: anything to jsonb, json, and to the text of its jsonb */
 extern void arrow_prepare_jsonb(ArrowConverter *converter);
 
-#endif							/* OUTERJOIN_ARROW_NESTED_H */
+#endif							/* OUTERJOIN_ARROW_CONVERTER_NESTED_H */

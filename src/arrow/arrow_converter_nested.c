@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * arrow_nested.c
+ * arrow_converter_nested.c
  *	  Which way a nested field goes: to an array, a composite type, or jsonb.
  *
  * A list becomes an array, a struct a composite type, a map an array of a
@@ -15,7 +15,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/lsyscache.h"
 
-#include "arrow/arrow_nested.h"
+#include "arrow/arrow_converter_nested.h"
 
 bool
 arrow_resolve(ArrowVector **vector, int64 *i)
