@@ -50,6 +50,7 @@ typedef struct ArrayState
 	int16		length;
 	bool		by_value;
 	char		align;
+	bool		plain;			/* by value, and nothing stands between two of them */
 	ArrowConverter *element;
 	int			levels;			/* lists below each other, the converter's own included */
 
@@ -189,12 +190,41 @@ image_put(const ArrowConverter *converter, ArrayState *state, Datum value)
 	memset(image->data + end, 0, image->used - end);
 }
 
+/* The first n values of the chunk, by value and as wide as they are aligned, none of them null. */
+static void
+image_append_numbers(const ArrowConverter *converter, ArrayState *state, int n)
+{
+	ArrayImage *image = &state->image;
+	const Datum *values = state->values;
+	char	   *to = image_reserve(converter, image, (Size) n * state->length);
+
+	if (state->length == sizeof(int64))
+		memcpy(to, values, n * sizeof(int64));
+	else if (state->length == sizeof(int32))
+	{
+		for (int i = 0; i < n; i++)
+			((int32 *) to)[i] = (int32) values[i];
+	}
+	else
+	{
+		for (int i = 0; i < n; i++)
+			store_att_byval(to + i * state->length, values[i], state->length);
+	}
+	image->used += (Size) n * state->length;
+	image->count += n;
+}
+
 /* The first n values of the chunk. */
 static void
 image_append_chunk(const ArrowConverter *converter, ArrayState *state, int n)
 {
 	ArrayImage *image = &state->image;
 
+	if (state->plain && !image->has_nulls && memchr(state->isnull, true, n) == NULL)
+	{
+		image_append_numbers(converter, state, n);
+		return;
+	}
 	for (int i = 0; i < n; i++)
 	{
 		if (unlikely(state->isnull[i]) && !image->has_nulls)
@@ -292,10 +322,21 @@ array_meet_dimension(const ArrowConverter *converter, ArrayState *state, int lev
 	state->known = level + 1;
 }
 
+/* Which element of the list an error is about. */
+static void
+array_error_context(void *argument)
+{
+	const ArrayState *state = argument;
+
+	errcontext("element %lld of the list", (long long) (state->image.count + state->current + 1));
+}
+
 static void
 array_append_elements(const ArrowConverter *converter, ArrayState *state,
 					  ArrowVector *vector, int64 from, int64 to)
 {
+	ErrorContextCallback context = {error_context_stack, array_error_context, state};
+
 	while (from < to)
 	{
 		int			n = (int) Min(to - from, NESTED_CHUNK);
@@ -304,9 +345,10 @@ array_append_elements(const ArrowConverter *converter, ArrayState *state,
 		if (!state->by_value)
 			value_arena_reset(state->arena);
 		state->current = 0;
+		error_context_stack = &context;
 		arrow_convert(state->element, vector, from, from + n, NULL, 0, state->arena,
 					  state->values, state->isnull, &state->current);
-		state->current = 0;
+		error_context_stack = context.previous;
 		image_append_chunk(converter, state, n);
 		from += n;
 	}
@@ -340,20 +382,10 @@ array_append_list(const ArrowConverter *converter, ArrayState *state,
 	}
 }
 
-/* Which element of the list an error is about. */
-static void
-array_error_context(void *argument)
-{
-	const ArrayState *state = argument;
-
-	errcontext("element %lld of the list", (long long) (state->image.count + state->current + 1));
-}
-
 static Datum
 array_element(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueArena *arena, bool *isnull)
 {
 	ArrayState *state = converter->state;
-	ErrorContextCallback context = {error_context_stack, array_error_context, state};
 	Datum		result;
 
 	if (!arrow_resolve(&vector, &i))
@@ -362,13 +394,8 @@ array_element(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueAren
 		return 0;
 	}
 	state->known = 0;
-	state->current = 0;
 	image_begin(&state->image);
-
-	error_context_stack = &context;
 	array_append_list(converter, state, vector, i, 0);
-	error_context_stack = context.previous;
-
 	result = array_from_image(converter, state, arena);
 	image_end(&state->image);
 	return result;
@@ -425,6 +452,8 @@ arrow_prepare_array(ArrowConverter *converter)
 
 	state->element_type = get_element_type(converter->type);
 	get_typlenbyvalalign(state->element_type, &state->length, &state->by_value, &state->align);
+	state->plain = state->by_value &&
+		att_align_nominal(state->length, state->align) == (uintptr_t) state->length;
 	if (state->length < -1)
 		arrow_refuse_pair(converter);
 	state->image.context = converter->context;

@@ -132,7 +132,7 @@ pg_noreturn extern void arrow_refuse_fraction(const ArrowConverter *converter, c
 /* The error of a value outside the type's range. */
 pg_noreturn extern void arrow_refuse_range(const ArrowConverter *converter, const char *value);
 
-/* ---- arrow_nested.c ---- */
+/* ---- arrow_converter_nested.c ---- */
 
 /*
  * Prepares converters of nested fields to any type, and of every field but
@@ -143,21 +143,21 @@ extern void arrow_nested_converter(ArrowConverter *converter);
 /* The types that can hold such a field, for a hint: "jsonb, text". */
 extern const char *arrow_nested_types(const ArrowField *field);
 
-/* ---- arrow_numbers.c ---- */
+/* ---- arrow_converter_numbers.c ---- */
 
 extern void arrow_prepare_bool(ArrowConverter *converter);
 extern void arrow_prepare_integer(ArrowConverter *converter);
 extern void arrow_prepare_float(ArrowConverter *converter);
 extern void arrow_prepare_numeric(ArrowConverter *converter);
 
-/* ---- arrow_times.c ---- */
+/* ---- arrow_converter_times.c ---- */
 
 extern void arrow_prepare_date(ArrowConverter *converter);
 extern void arrow_prepare_time(ArrowConverter *converter);
 extern void arrow_prepare_timestamp(ArrowConverter *converter);
 extern void arrow_prepare_interval(ArrowConverter *converter);
 
-/* ---- arrow_strings.c ---- */
+/* ---- arrow_converter_strings.c ---- */
 
 extern void arrow_prepare_text(ArrowConverter *converter);
 extern void arrow_prepare_bytea(ArrowConverter *converter);

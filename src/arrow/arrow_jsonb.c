@@ -574,6 +574,8 @@ arrow_prepare_jsonb(ArrowConverter *converter)
 	json_prepare_node(converter, &json->root, converter->field);
 	MemoryContextSwitchTo(caller);
 
+	if (converter->type != TEXTOID && converter->typmod >= (int32) VARHDRSZ)
+		converter->max_length = converter->typmod - VARHDRSZ;
 	converter->state = json;
 	converter->element = jsonb_element;
 	converter->convert = arrow_convert_elements;
