@@ -279,7 +279,8 @@ array_from_image(const ArrowConverter *converter, const ArrayState *state, Value
 	nulls = ARR_NULLBITMAP(array);
 	if (nulls != NULL)
 		memcpy(nulls, image->nulls, (image->count + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
-	memcpy(ARR_DATA_PTR(array), image->data, image->used);
+	if (image->used > 0)
+		memcpy(ARR_DATA_PTR(array), image->data, image->used);
 	return PointerGetDatum(array);
 }
 
@@ -342,14 +343,14 @@ array_append_elements(const ArrowConverter *converter, ArrayState *state,
 		int			n = (int) Min(to - from, NESTED_CHUNK);
 
 		CHECK_FOR_INTERRUPTS();
-		if (!state->by_value)
-			value_arena_reset(state->arena);
 		state->current = 0;
 		error_context_stack = &context;
 		arrow_convert(state->element, vector, from, from + n, NULL, 0, state->arena,
 					  state->values, state->isnull, &state->current);
 		error_context_stack = context.previous;
 		image_append_chunk(converter, state, n);
+		if (!state->by_value)
+			value_arena_reset(state->arena);
 		from += n;
 	}
 }

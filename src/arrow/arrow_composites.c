@@ -93,7 +93,6 @@ composite_convert_chunk(ArrowConverter *converter, ArrowVector *vector, const in
 	int			first = (int) (state->base - run->from);
 
 	CHECK_FOR_INTERRUPTS();
-	value_arena_reset(state->arena);
 	for (int f = 0; f < converter->nchildren; f++)
 	{
 		state->current = rows[0];
@@ -108,6 +107,7 @@ composite_convert_chunk(ArrowConverter *converter, ArrowVector *vector, const in
 		run->values[first + rows[k]] = composite_form(state, converter->nchildren, rows[k], run->arena);
 	}
 	MemoryContextReset(state->rows_context);
+	value_arena_reset(state->arena);
 }
 
 static void

@@ -483,8 +483,6 @@ jsonb_element(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueAren
 	JsonbValue *value;
 	Datum		result = 0;
 
-	MemoryContextReset(json->row_context);
-	value_arena_reset(json->arena);
 	json->parse = NULL;
 	json->bytes = 0;
 	json->parts = 0;
@@ -496,6 +494,7 @@ jsonb_element(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueAren
 		result = jsonb_result(converter, JsonbValueToJsonb(value), arena);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(json->row_context);
+	value_arena_reset(json->arena);
 	return result;
 }
 
