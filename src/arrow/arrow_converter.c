@@ -840,3 +840,11 @@ arrow_converter_create_child(const ArrowConverter *parent, const ArrowField *fie
 	MemoryContextSwitchTo(caller);
 	return child;
 }
+
+bool
+arrow_converter_is_copy(const ArrowConverter *converter)
+{
+	return converter->field->type == ARROW_INT && converter->field->bit_width == 64 &&
+		converter->field->is_signed && converter->type == INT8OID &&
+		converter->domain == InvalidOid && converter->entries == NULL;
+}
