@@ -18,6 +18,12 @@ CREATE FOREIGN TABLE lz4 (id int OPTIONS (key 'true'), v text OPTIONS (filename 
 SELECT differences('TABLE gz', 'TABLE plain', true), differences('TABLE zst', 'TABLE plain', true), differences('TABLE lz4', 'TABLE plain', true);
 SELECT differences('SELECT * FROM gz WHERE id BETWEEN 5000 AND 6000', 'SELECT * FROM plain WHERE id BETWEEN 5000 AND 6000', true);
 
+-- Extensions in capitals are the same extensions.
+ALTER FOREIGN TABLE gz ALTER v OPTIONS (SET filename 'v.CSV.GZ');
+\! cd "$DIR" && mv v.csv.gz v.CSV.GZ
+SELECT differences('TABLE gz', 'TABLE plain', true);
+ALTER FOREIGN TABLE gz ALTER v OPTIONS (SET filename 'v.csv.gz');
+
 -- Several, which end in the middle of a line; an empty one among them.
 \! cd "$DIR" && head -c 100001 plain.csv > 1 && tail -c +100002 plain.csv > 2 && : > 0
 \! cd "$DIR" && for f in 1 0 2; do gzip -c $f; done > v.csv.gz

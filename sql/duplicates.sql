@@ -100,3 +100,20 @@ SELECT * FROM n;
 CALL put('a.csv', E'1,a\n2,b\n1,c\n');
 ALTER FOREIGN TABLE f OPTIONS (SET duplicates 'first');
 SELECT id, a FROM f;
+
+-- Groups that spill, and are read back again and again.
+CALL put_lines('many.csv', $$SELECT '1,' || n || E'\n' FROM generate_series(1, 5000) n$$, '2,0');
+CALL put_lines('some.csv', $$SELECT '1,' || n || E'\n' FROM generate_series(1, 70) n$$, '2,0');
+CREATE FOREIGN TABLE spilled (
+	id int OPTIONS (key 'true'),
+	a int OPTIONS (filename 'many.csv'),
+	b text OPTIONS (filename 'some.csv')
+) SERVER files OPTIONS (duplicates 'all');
+SET work_mem = '64kB';
+SET outerjoin_fdw.batch_rows = 64;
+SELECT id, count(*), sum(a), sum(b::int) FROM spilled WHERE id > 1 OR a <= 5000 GROUP BY id ORDER BY id;
+-- one after another, and left in the middle
+SELECT n, (SELECT sum(a) FROM spilled WHERE id <= n), (SELECT a FROM spilled WHERE a > 3000 AND id < n LIMIT 1)
+FROM generate_series(0, 3) n;
+RESET work_mem;
+RESET outerjoin_fdw.batch_rows;

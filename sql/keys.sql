@@ -162,6 +162,9 @@ SELECT type, key, key_error(type, key) FROM (VALUES
 	('date', '2024-01-01 10:00:00'), ('date', '2024-01-01 00:00:00'), ('time', '10:00:00.0000001'), ('time(3)', '10:00:00.0001'),
 	('interval', '00:00:00.0000001'), ('varchar(2)', 'ab '), ('char(2)', 'ab '), ('name', repeat('n', 64)), ('float8', '0.1')) v (type, key);
 RESET DateStyle;
+-- a message shows the first hundred bytes of a key, in whole characters
+SELECT substring(key_error('name', 'x' || repeat('é', 100)) FROM 'key "(x.*)" exactly$') = 'x' || repeat('é', 49) || '...' AS cut;
+
 -- Any type with an order gives the planner that order, and ranges.
 CREATE FUNCTION of_no_use(type text, value text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

@@ -81,6 +81,29 @@ SELECT id, colour FROM props;
 SELECT id, mass FROM props;  -- error
 RESET ROLE;
 
+-- nor does a plan tell what is in a file to who may not read it
+CALL put('secret.csv', E'id,what nobody knows,nor this\n1,x,y\n');
+CREATE FOREIGN TABLE secrets (id int OPTIONS (key 'true'), v text OPTIONS (filename 'secret.csv', header 'true')) SERVER files;
+CREATE TABLE secrets_parent (id int, v text) PARTITION BY RANGE (id);
+CREATE VIEW secrets_view AS SELECT * FROM secrets;
+GRANT SELECT ON secrets_view TO regress_outerjoin_guest;
+SELECT * FROM secrets;  -- error
+SET ROLE regress_outerjoin_guest;
+SELECT * FROM secrets;  -- error
+EXPLAIN SELECT id FROM secrets WHERE id = 1;  -- error
+SELECT * FROM secrets_view;  -- error
+RESET ROLE;
+ALTER TABLE secrets_parent ATTACH PARTITION secrets FOR VALUES FROM (1) TO (10);
+SET ROLE regress_outerjoin_guest;
+SELECT * FROM secrets_parent;  -- error
+SELECT 1 FROM secrets_parent UNION ALL SELECT 2 FROM secrets;  -- error
+RESET ROLE;
+GRANT SELECT ON secrets_parent TO regress_outerjoin_guest;
+SET ROLE regress_outerjoin_guest;
+SELECT * FROM secrets_parent;  -- error
+RESET ROLE;
+DROP TABLE secrets_parent CASCADE;
+
 --
 -- Each of the three rights goes with its role.
 --

@@ -48,3 +48,38 @@ EXPLAIN (COSTS OFF) SELECT * FROM f;
 SELECT count(*) FROM pg_ls_dir(:'dir') name WHERE name = 'ran';
 SELECT count(*) FROM f;
 SELECT count(*) FROM pg_ls_dir(:'dir') name WHERE name = 'ran';
+-- a program that is started again in a savepoint outlives it with its cursor
+ALTER FOREIGN TABLE f ALTER v OPTIONS (SET program $$seq 1 100000 | sed 's/$/,v/'$$);
+SET enable_material = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT r, id, v FROM generate_series(1, 3) r, LATERAL (SELECT id, v FROM f WHERE id > r OFFSET 0) q;
+FETCH 1 FROM c;
+SAVEPOINT a;
+MOVE 99998 IN c;
+FETCH 2 FROM c;
+ROLLBACK TO a;
+FETCH 1 FROM c;
+MOVE 90000 IN c;
+FETCH 1 FROM c;
+SAVEPOINT b;
+MOVE 20000 IN c;
+FETCH 1 FROM c;
+ROLLBACK TO b;
+CLOSE c;
+COMMIT;
+-- in a loop of scans that fail halfway, too
+CREATE FUNCTION failures(query text, rounds int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	n int := 0;
+BEGIN
+	FOR i IN 1 .. rounds LOOP
+		BEGIN
+			EXECUTE query;
+		EXCEPTION WHEN division_by_zero THEN
+			n := n + 1;
+		END;
+	END LOOP;
+	RETURN n;
+END $$;
+SELECT failures('SELECT count(1 / (id - 10)) FROM f', 20);
+SELECT count(*) FROM f;

@@ -111,3 +111,12 @@ SELECT * FROM s300 WHERE id IN (0, 299, 300, 2999);
 SET outerjoin_fdw.batch_rows = 2;
 SELECT differences('TABLE s300', 'SELECT n AS id, n % 10, n / 300, n % 10 FROM generate_series(0, 2999) n', true);
 RESET outerjoin_fdw.batch_rows;
+
+-- A name that is no text in the database's encoding gets into no message.
+\! mkdir "$DIR"/names && printf '1,a\n' > "$DIR"/names/grün.csv && printf '2,b\n' > "$DIR"/names/"$(printf 'gr\374n.bak')"
+CREATE FOREIGN TABLE names (id int OPTIONS (key 'true'), v text OPTIONS (filename 'names/')) SERVER files;
+SELECT * FROM names;
+\! printf 'x,b\n' > "$DIR"/names/"$(printf 'gr\374n.csv')"
+SELECT * FROM names;  -- error
+ALTER FOREIGN TABLE names ALTER v OPTIONS (SET filename 'na*/*.csv');
+EXPLAIN SELECT * FROM names;  -- error

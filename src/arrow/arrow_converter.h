@@ -37,4 +37,10 @@ extern void arrow_convert(ArrowConverter *converter, ArrowVector *vector, int64 
 						  const int16 *rows, int nrows, ValueArena *arena,
 						  Datum *values, bool *isnull, volatile int *current);
 
+/*
+ * Are the bytes of an 8-byte element the value's Datum as they stand?  (bigint
+ * of a 64-bit integer, without a domain's constraints.)
+ */
+extern bool arrow_converter_is_copy(const ArrowConverter *converter);
+
 #endif							/* OUTERJOIN_ARROW_CONVERTER_H */

@@ -44,6 +44,15 @@ typedef struct StreamCounters
 	int64		seeks;
 } StreamCounters;
 
+static inline void
+stream_counters_add(StreamCounters *sum, const StreamCounters *counters)
+{
+	sum->rows_read += counters->rows_read;
+	sum->blocks_read += counters->blocks_read;
+	sum->blocks_skipped += counters->blocks_skipped;
+	sum->seeks += counters->seeks;
+}
+
 typedef struct ColumnStreamMethods
 {
 	/*
@@ -124,6 +133,17 @@ typedef struct ColumnFormat
 	void		(*facts) (const StreamSpec *spec, const struct SegmentFile *file,
 						  const Key *key, StreamFacts *facts);
 } ColumnFormat;
+
+/* What whoever implements a stream begins with, all else being zeros. */
+static inline void
+stream_init(ColumnStream *stream, const ColumnStreamMethods *methods, const StreamSpec *spec,
+			const Key *key, const bool *wanted)
+{
+	stream->methods = methods;
+	stream->spec = spec;
+	stream->key = key;
+	stream->wanted = wanted;
+}
 
 static inline bool
 stream_next_batch(ColumnStream *stream)

@@ -52,6 +52,12 @@ key_type_is_integer_like(Oid type)
 	}
 }
 
+bool
+key_type_is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
 /* ------------------------------------------------------------ preparation */
 
 static void
@@ -391,7 +397,33 @@ key_first_beyond(const Key *key, const ColumnBatch *batch, int from, int to, con
 	return first_row_at_bound(key, batch, from, to, upper, upper->inclusive);
 }
 
+int
+key_first_not_before(const Key *key, const ColumnBatch *batch, int from, int to,
+					 const ColumnBatch *other, int row)
+{
+	while (from < to)
+	{
+		int			middle = from + (to - from) / 2;
+
+		if (key_compare(key, batch, middle, other, row) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
 /* ------------------------------------------------------------ messages */
+
+char *
+key_text_cut(const char *text)
+{
+	int			length = strlen(text);
+
+	if (length <= KEY_TEXT_LIMIT)
+		return pstrdup(text);
+	return psprintf("%.*s...", pg_mbcliplen(text, length, KEY_TEXT_LIMIT), text);
+}
 
 char *
 key_text(const Key *key, const ColumnBatch *batch, int row)
@@ -416,11 +448,5 @@ key_text(const Key *key, const ColumnBatch *batch, int row)
 	}
 	if (key->ncolumns > 1)
 		appendStringInfoChar(&text, ')');
-	if (text.len > KEY_TEXT_LIMIT)
-	{
-		text.len = pg_mbcliplen(text.data, text.len, KEY_TEXT_LIMIT);
-		text.data[text.len] = '\0';
-		appendStringInfoString(&text, "...");
-	}
-	return text.data;
+	return key_text_cut(text.data);
 }

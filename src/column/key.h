@@ -82,6 +82,9 @@ extern void key_init(Key *key);
 /* Is this type carried as an int64? */
 extern bool key_type_is_integer_like(Oid type);
 
+/* Is it int2, int4 or int8? */
+extern bool key_type_is_integer(Oid type);
+
 /* Image of a leading key value; batches of exact keys hold theirs already. */
 extern int64 key_image(const Key *key, Datum leading);
 
@@ -133,6 +136,13 @@ extern int	key_first_inside(const Key *key, const ColumnBatch *batch, int from, 
 extern int	key_first_beyond(const Key *key, const ColumnBatch *batch, int from, int to,
 							 const KeyBound *upper);
 
+/*
+ * First row in [from, to) that is not before row "row" of "other"; "to" if
+ * there is none.
+ */
+extern int	key_first_not_before(const Key *key, const ColumnBatch *batch, int from, int to,
+								 const ColumnBatch *other, int row);
+
 /* One key column's value of a row, as a Datum of the column's type (borrowed from the batch). */
 static inline Datum
 key_datum(const Key *key, const ColumnBatch *batch, int row, int column)
@@ -142,7 +152,10 @@ key_datum(const Key *key, const ColumnBatch *batch, int row, int column)
 	return batch->key[column][row];
 }
 
-/* "(1,abc)" or "1" through the types' output functions, cut at 100 bytes, for messages. */
+/* A key's text as messages show it: at most 100 bytes of it, in whole characters. */
+extern char *key_text_cut(const char *text);
+
+/* "(1,abc)" or "1" through the types' output functions, cut, for messages. */
 extern char *key_text(const Key *key, const ColumnBatch *batch, int row);
 
 #endif							/* OUTERJOIN_KEY_H */

@@ -23,6 +23,7 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
+#include "column/key.h"
 #include "column/text_decoder.h"
 
 /* What compares a value with the same one read without its modifier. */
@@ -122,6 +123,6 @@ text_check_exact(TextDecoder *decoder, char *string, Datum value)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("type %s cannot hold key \"%s\" exactly",
-						format_type_with_typemod(exact->type, decoder->typmod), string),
+						format_type_with_typemod(exact->type, decoder->typmod), key_text_cut(string)),
 				 errdetail("A key is never rounded or cut, since it could then equal another one.")));
 }

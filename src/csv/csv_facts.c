@@ -73,7 +73,7 @@ last_line(const Sample *sample, char line_byte, size_t *end)
 {
 	size_t		at = sample->length;
 
-	while (at > 0 && (sample->bytes[at - 1] == '\n' || sample->bytes[at - 1] == '\r'))
+	while (at > 0 && csv_is_line_end(sample->bytes[at - 1]))
 		at--;
 	*end = at;
 	while (at > 0 && sample->bytes[at - 1] != line_byte)

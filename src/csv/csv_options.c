@@ -20,12 +20,6 @@
 /* Characters that mean something after a backslash in the text format. */
 #define TEXT_DELIMITERS_REFUSED "\\.abcdefghijklmnopqrstuvwxyz0123456789"
 
-static bool
-is_line_end(char c)
-{
-	return c == '\n' || c == '\r';
-}
-
 static void
 check_one_byte(const char *what, const char *value)
 {
@@ -38,7 +32,7 @@ check_one_byte(const char *what, const char *value)
 static void
 check_no_line_end(const char *what, char value)
 {
-	if (is_line_end(value))
+	if (csv_is_line_end(value))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s cannot be newline or carriage return", what)));
@@ -59,14 +53,14 @@ resolve_delimiter(const TextOptions *declared, CsvDialect *dialect)
 	const char *delimiter = declared->delimiter;
 
 	if (delimiter == NULL)
-		delimiter = dialect->csv ? "," : "\t";
+		delimiter = dialect->grammar.csv ? "," : "\t";
 	check_one_byte("delimiter", delimiter);
 	check_no_line_end("delimiter", delimiter[0]);
-	if (!dialect->csv && strchr(TEXT_DELIMITERS_REFUSED, delimiter[0]) != NULL)
+	if (!dialect->grammar.csv && strchr(TEXT_DELIMITERS_REFUSED, delimiter[0]) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delimiter cannot be \"%s\"", delimiter)));
-	dialect->delimiter = delimiter[0];
+	dialect->grammar.delimiter = delimiter[0];
 }
 
 static void
@@ -75,7 +69,7 @@ resolve_quoting(const TextOptions *declared, CsvDialect *dialect)
 	const char *quote = declared->quote;
 	const char *escape = declared->escape;
 
-	if (!dialect->csv)
+	if (!dialect->grammar.csv)
 	{
 		check_csv_only("quote", quote);
 		check_csv_only("escape", escape);
@@ -85,7 +79,7 @@ resolve_quoting(const TextOptions *declared, CsvDialect *dialect)
 		quote = "\"";
 	check_one_byte("quote", quote);
 	check_no_line_end("quote", quote[0]);
-	if (quote[0] == dialect->delimiter)
+	if (quote[0] == dialect->grammar.delimiter)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delimiter and quote must be different")));
@@ -93,8 +87,8 @@ resolve_quoting(const TextOptions *declared, CsvDialect *dialect)
 		escape = quote;
 	check_one_byte("escape", escape);
 	check_no_line_end("escape", escape[0]);
-	dialect->quote = quote[0];
-	dialect->escape = escape[0];
+	dialect->grammar.quote = quote[0];
+	dialect->grammar.escape = escape[0];
 }
 
 static void
@@ -103,28 +97,28 @@ resolve_null(const TextOptions *declared, CsvDialect *dialect)
 	const char *null = declared->null;
 
 	if (null == NULL)
-		null = dialect->csv ? "" : "\\N";
+		null = dialect->grammar.csv ? "" : "\\N";
 	if (strpbrk(null, "\r\n") != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("null representation cannot use newline or carriage return")));
-	if (strchr(null, dialect->delimiter) != NULL)
+	if (strchr(null, dialect->grammar.delimiter) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("delimiter must not appear in the null specification")));
-	if (dialect->csv && strchr(null, dialect->quote) != NULL)
+	if (dialect->grammar.csv && strchr(null, dialect->grammar.quote) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("quote character must not appear in the null specification")));
-	dialect->null = null;
-	dialect->null_length = strlen(null);
+	dialect->grammar.null = null;
+	dialect->grammar.null_length = strlen(null);
 }
 
 void
 csv_dialect_resolve(const TextOptions *declared, bool csv, CsvDialect *dialect)
 {
 	memset(dialect, 0, sizeof(*dialect));
-	dialect->csv = csv;
+	dialect->grammar.csv = csv;
 	resolve_delimiter(declared, dialect);
 	resolve_quoting(declared, dialect);
 	resolve_null(declared, dialect);
@@ -132,8 +126,5 @@ csv_dialect_resolve(const TextOptions *declared, bool csv, CsvDialect *dialect)
 	dialect->header = declared->header;
 	dialect->skip = declared->skip;
 	dialect->multiline = declared->multiline;
-	if (dialect->skip < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("skip must not be negative")));
+	Assert(dialect->skip >= 0);
 }

@@ -10,15 +10,11 @@
 #define OUTERJOIN_CSV_OPTIONS_H
 
 #include "column/stream_spec.h"
+#include "csv/csv_rows.h"
 
 typedef struct CsvDialect
 {
-	bool		csv;
-	char		delimiter;
-	char		quote;			/* csv only */
-	char		escape;			/* csv only */
-	const char *null;
-	int			null_length;
+	CsvGrammar	grammar;		/* the line end is not known yet */
 	int			encoding;		/* pg_enc of the file */
 	HeaderMode	header;
 	int			skip;

@@ -45,15 +45,7 @@ csv_reader_create(const CsvDialect *dialect, ByteSource *source, SourceFile *fil
 	reader->file = file;
 	reader->max_rows = max_rows;
 	reader->simd = simd;
-	reader->grammar = (CsvGrammar){
-		.csv = dialect->csv,
-		.delimiter = dialect->delimiter,
-		.quote = dialect->quote,
-		.escape = dialect->escape,
-		.null = dialect->null,
-		.null_length = dialect->null_length,
-		.line_end = LINE_END_UNKNOWN
-	};
+	reader->grammar = dialect->grammar;
 	csv_buffer_init(&reader->buffer, source, dialect->encoding, block_bytes, context);
 	return reader;
 }
@@ -228,12 +220,6 @@ read_header(CsvReader *reader)
 	return true;
 }
 
-static bool
-is_line_end(char c)
-{
-	return c == '\n' || c == '\r';
-}
-
 /* Is nothing but blank lines left from start on? */
 static bool
 only_blanks_left(CsvReader *reader)
@@ -243,7 +229,7 @@ only_blanks_left(CsvReader *reader)
 
 	for (;;)
 	{
-		while (at < buffer->filled && is_line_end(buffer->base[at]))
+		while (at < buffer->filled && csv_is_line_end(buffer->base[at]))
 			at++;
 		if (at < buffer->filled)
 			return false;
@@ -409,21 +395,20 @@ take_plain_rows(CsvReader *reader, int *row, int max_rows)
 
 /* ------------------------------------------------------------ other rows */
 
-/* What to do with a blank line. */
-typedef enum BlankLine
+/* What came of looking for the row at start. */
+typedef enum RowSearch
 {
-	BLANK_IS_DATA,
-	BLANK_IS_END,
-	BLANK_LATER,				/* the batch ends before it */
-	BLANK_MOVED					/* to be found again: more was read */
-} BlankLine;
+	ROW_FOUND,
+	ROW_NOT_NOW,				/* the batch, or the file, ends before it */
+	ROW_MOVED					/* to be looked for again: more was read */
+} RowSearch;
 
 /*
  * A blank line is the last, or followed by others up to the end of the file;
  * else it is a row of one field.  Where that is an error, blank lines are not
  * kept while more is read.
  */
-static BlankLine
+static RowSearch
 judge_blank(CsvReader *reader, int row)
 {
 	CsvBuffer  *buffer = &reader->buffer;
@@ -431,15 +416,15 @@ judge_blank(CsvReader *reader, int row)
 	bool		moved = false;
 
 	if (at < reader->blanks_end)
-		return BLANK_IS_DATA;
+		return ROW_FOUND;
 	for (;;)
 	{
-		while (at < buffer->filled && is_line_end(buffer->base[at]))
+		while (at < buffer->filled && csv_is_line_end(buffer->base[at]))
 			at++;
 		if (at < buffer->filled || buffer->at_end)
 			break;
 		if (row > 0)
-			return BLANK_LATER;
+			return ROW_NOT_NOW;
 		if (reader->nfields > 1)
 			reader->start = at;
 		at -= reader->start;
@@ -447,15 +432,18 @@ judge_blank(CsvReader *reader, int row)
 		moved = true;
 	}
 	if (at == buffer->filled)
-		return BLANK_IS_END;
+	{
+		reader->ended = true;
+		return ROW_NOT_NOW;
+	}
 	if (reader->nfields > 1)
 	{
 		if (row > 0)
-			return BLANK_LATER;
+			return ROW_NOT_NOW;
 		csv_report_fields(reader, row, 1);
 	}
 	reader->blanks_end = at;
-	return moved ? BLANK_MOVED : BLANK_IS_DATA;
+	return moved ? ROW_MOVED : ROW_FOUND;
 }
 
 /*
@@ -521,6 +509,45 @@ pass_row(CsvReader *reader, const CsvRow *found)
 	}
 }
 
+/* Look for the row at start in what the buffer holds; "row" rows of the batch precede it. */
+static RowSearch
+search_row(CsvReader *reader, int row, CsvRow *found)
+{
+	CsvBuffer  *buffer = &reader->buffer;
+	CsvRowStatus status = CSV_ROW_INCOMPLETE;
+
+	if (reader->start == buffer->filled)
+		reader->ended = buffer->at_end;
+	else
+		status = csv_row_find(&reader->grammar, buffer->base, reader->start, buffer->filled,
+							  buffer->at_end, found);
+	if (status == CSV_ROW_END_MARKER)
+		reader->ended = true;
+	if (reader->ended)
+		return ROW_NOT_NOW;
+	if (status == CSV_ROW_OK)
+		return found->end > found->start ? ROW_FOUND : judge_blank(reader, row);
+	if (row > 0)
+		return ROW_NOT_NOW;
+	if (status != CSV_ROW_INCOMPLETE)
+		csv_report_status(reader, row, status, found);
+	(void) read_more(reader);
+	return ROW_MOVED;
+}
+
+/* Is the row one that can be taken?  False, or an error where it is the batch's first. */
+static bool
+check_row(CsvReader *reader, const CsvRow *found, int row)
+{
+	if (!verify_row(reader, found, row))
+		return false;
+	if (found->nfields == reader->nfields)
+		return true;
+	if (row == 0)
+		csv_report_fields(reader, row, found->nfields);
+	return false;
+}
+
 /*
  * Take the row at start, whatever it looks like.  False if the batch ends
  * before it: the file is at its end, or "row" rows have to come first.
@@ -528,61 +555,15 @@ pass_row(CsvReader *reader, const CsvRow *found)
 static bool
 take_any_row(CsvReader *reader, int *row)
 {
-	CsvBuffer  *buffer = &reader->buffer;
 	CsvRow		found;
-	CsvRowStatus status;
+	RowSearch	search;
 
-	for (;;)
+	do
 	{
-		if (reader->start == buffer->filled)
-		{
-			reader->ended = buffer->at_end;
-			if (*row > 0 || reader->ended)
-				return false;
-			(void) read_more(reader);
-			continue;
-		}
-		status = csv_row_find(&reader->grammar, buffer->base, reader->start, buffer->filled,
-							  buffer->at_end, &found);
-		if (status == CSV_ROW_END_MARKER)
-		{
-			reader->ended = true;
-			return false;
-		}
-		if (status != CSV_ROW_OK)
-		{
-			if (*row > 0)
-				return false;
-			if (status != CSV_ROW_INCOMPLETE)
-				csv_report_status(reader, *row, status, &found);
-			(void) read_more(reader);
-			continue;
-		}
-		if (found.end > found.start)
-			break;
-		switch (judge_blank(reader, *row))
-		{
-			case BLANK_IS_DATA:
-				break;
-			case BLANK_IS_END:
-				reader->ended = true;
-				return false;
-			case BLANK_LATER:
-				return false;
-			case BLANK_MOVED:
-				continue;
-		}
-		break;
-	}
-
-	if (!verify_row(reader, &found, *row))
+		search = search_row(reader, *row, &found);
+	} while (search == ROW_MOVED);
+	if (search == ROW_NOT_NOW || !check_row(reader, &found, *row))
 		return false;
-	if (found.nfields != reader->nfields)
-	{
-		if (*row > 0)
-			return false;
-		csv_report_fields(reader, *row, found.nfields);
-	}
 	if (!split_row(reader, &found, *row))
 	{
 		if (*row > 0)

@@ -29,7 +29,7 @@ typedef struct CsvReader
 	const char *name;
 	const CsvDialect *dialect;
 	SourceFile *file;			/* a plain file, or NULL */
-	CsvGrammar	grammar;
+	CsvGrammar	grammar;		/* the dialect's, and the line end once it is known */
 	CsvBuffer	buffer;
 	CsvScan		scan;
 	CsvFields	wanted;

@@ -104,7 +104,7 @@ find_csv_row(const CsvGrammar *grammar, const char *base, uint32 limit, bool at_
 				return at_end ? CSV_ROW_OPEN_QUOTE : CSV_ROW_INCOMPLETE;
 			continue;
 		}
-		else if (c == '\n' || c == '\r')
+		else if (csv_is_line_end(c))
 			return find_line_end(base, pos, limit, at_end, row);
 		pos++;
 	}
@@ -186,7 +186,7 @@ find_text_row(const CsvGrammar *grammar, const char *base, uint32 limit, bool at
 			pos = pass_escape(base, pos + 1, limit);
 			continue;
 		}
-		else if (c == '\n' || c == '\r')
+		else if (csv_is_line_end(c))
 			return find_line_end(base, pos, limit, at_end, row);
 		pos++;
 	}

@@ -57,6 +57,12 @@ typedef struct CsvRow
 	CsvLineEnd	line_end;		/* the file's style, as known after this row */
 } CsvRow;
 
+static inline bool
+csv_is_line_end(char c)
+{
+	return c == '\n' || c == '\r';
+}
+
 /* The byte that physical lines are counted by. */
 static inline char
 csv_line_byte(CsvLineEnd line_end)

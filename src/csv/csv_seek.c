@@ -20,32 +20,17 @@
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
 
 #include "csv/csv_seek.h"
+#include "io/file_cache.h"
 
 #define LOOK_BYTES			(256 * 1024)
 #define LINE_BYTES			4096
 #define CLOSE_BYTES			(16 * 1024) /* near enough: read on from here */
-#define CACHE_ENTRIES		8192
 
 /* ------------------------------------------------------ looking through */
 
-/* What has been found out. All members are 8 bytes wide: no padding gets hashed. */
-typedef struct LinesTag
-{
-	FileIdentity identity;
-	uint64		grammar;
-} LinesTag;
-
-typedef struct LinesEntry
-{
-	LinesTag	tag;
-	bool		lines_are_rows;
-} LinesEntry;
-
-static HTAB *lines_cache = NULL;
+static FileCache lines_cache = {"outerjoin_fdw lines of files", sizeof(bool), NULL};
 
 /* State of a look between two blocks. */
 typedef struct LineLook
@@ -55,17 +40,11 @@ typedef struct LineLook
 	bool		escaped;		/* the last byte was an escape */
 } LineLook;
 
-static bool
-is_line_end(char c)
-{
-	return c == '\n' || c == '\r';
-}
-
 /* One block of a file in which a quote is its own escape; false at a line end within quotes. */
 static bool
 look_at_quotes(LineLook *look, const char *p, const char *end)
 {
-	const char	quote = look->dialect->quote;
+	const char	quote = look->dialect->grammar.quote;
 
 	while (p < end)
 	{
@@ -87,14 +66,14 @@ look_at_quotes(LineLook *look, const char *p, const char *end)
 static bool
 look_at_escapes(LineLook *look, const char *p, const char *end)
 {
-	const char	quote = look->dialect->quote;
-	const char	escape = look->dialect->escape;
+	const char	quote = look->dialect->grammar.quote;
+	const char	escape = look->dialect->grammar.escape;
 
 	if (!look->in_quote && memchr(p, quote, end - p) == NULL)
 		return true;
 	for (; p < end; p++)
 	{
-		if (look->in_quote && is_line_end(*p))
+		if (look->in_quote && csv_is_line_end(*p))
 			return false;
 		if (look->escaped)
 		{
@@ -118,7 +97,7 @@ look_at_backslashes(LineLook *look, const char *p, const char *end)
 	{
 		if (look->escaped)
 		{
-			if (is_line_end(*p) || *p == '.')
+			if (csv_is_line_end(*p) || *p == '.')
 				return false;
 			look->escaped = false;
 			p++;
@@ -147,9 +126,9 @@ look_through(SourceFile *file, const CsvDialect *dialect)
 
 		if (length == 0)
 			break;
-		if (!dialect->csv)
+		if (!dialect->grammar.csv)
 			answer = look_at_backslashes(&look, block, block + length);
-		else if (dialect->quote == dialect->escape)
+		else if (dialect->grammar.quote == dialect->grammar.escape)
 			answer = look_at_quotes(&look, block, block + length);
 		else
 			answer = look_at_escapes(&look, block, block + length);
@@ -159,60 +138,28 @@ look_through(SourceFile *file, const CsvDialect *dialect)
 	return answer;
 }
 
-static void
-create_cache(void)
-{
-	HASHCTL		control = {
-		.keysize = sizeof(LinesTag),
-		.entrysize = sizeof(LinesEntry),
-		.hcxt = TopMemoryContext
-	};
-
-	lines_cache = hash_create("outerjoin_fdw lines of files", 64, &control,
-							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-static void
-remember(const LinesTag *tag, bool lines_are_rows)
-{
-	LinesEntry *entry;
-	bool		found;
-
-	if (hash_get_num_entries(lines_cache) >= CACHE_ENTRIES)
-	{
-		hash_destroy(lines_cache);
-		lines_cache = NULL;
-		create_cache();
-	}
-	entry = hash_search(lines_cache, tag, HASH_ENTER, &found);
-	entry->lines_are_rows = lines_are_rows;
-}
-
 bool
 csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look)
 {
-	LinesTag	tag;
-	LinesEntry *entry;
+	FileQuestion question;
+	const bool *known;
 	bool		answer;
 
 	if (dialect->multiline != MULTILINE_AUTO)
 		return dialect->multiline == MULTILINE_FALSE;
 	if (!PG_VALID_BE_ENCODING(dialect->encoding))
 		return false;
-	if (lines_cache == NULL)
-		create_cache();
 
-	memset(&tag, 0, sizeof(tag));
-	tag.identity = *source_file_identity(file);
-	tag.grammar = (uint64) dialect->csv << 16 | (uint64) (uint8) dialect->quote << 8 |
-		(uint8) dialect->escape;
-	entry = hash_search(lines_cache, &tag, HASH_FIND, NULL);
-	if (entry != NULL)
-		return entry->lines_are_rows;
+	known = file_cache_find(&lines_cache, file,
+							(uint64) dialect->grammar.csv << 16 | (uint64) (uint8) dialect->grammar.quote << 8 |
+							(uint8) dialect->grammar.escape,
+							&question);
+	if (known != NULL)
+		return *known;
 	if (!look)
 		return true;
 	answer = look_through(file, dialect);
-	remember(&tag, answer);
+	file_cache_keep(&lines_cache, &question, &answer);
 	return answer;
 }
 

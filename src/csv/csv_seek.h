@@ -8,13 +8,12 @@
 #ifndef OUTERJOIN_CSV_SEEK_H
 #define OUTERJOIN_CSV_SEEK_H
 
-#include "csv/csv_rows.h"
 #include "csv/csv_options.h"
 
 /*
  * Is every line end of the file a row's end, as far as is declared or known?
  * With "look" a file that nothing is known of is looked through, and the
- * answer kept with its identity; without, it is taken for true.
+ * answer kept (see file_cache.h); without, it is taken for true.
  */
 extern bool csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look);
 

@@ -36,6 +36,8 @@ typedef struct CsvStream
 	StreamResources resources;
 	CsvSource	source;
 	CsvReader  *reader;
+	bool		looked_through; /* searchable is known */
+	bool		searchable;
 
 	/* known once the top of the file has been read */
 	bool		prepared;
@@ -76,10 +78,10 @@ check_header(const CsvStream *stream, const FieldSpec *column, int field)
 static TextDecoder *
 create_decoder(const CsvStream *stream, const FieldSpec *column)
 {
-	bool		csv = stream->source.dialect.csv;
+	bool		csv = stream->source.dialect.grammar.csv;
 
 	return text_decoder_create(column->type, column->typmod,
-							   csv && column->force_not_null ? NULL : stream->source.dialect.null,
+							   csv && column->force_not_null ? NULL : stream->source.dialect.grammar.null,
 							   csv && column->force_null, stream->resources.simd,
 							   stream->context);
 }
@@ -334,8 +336,11 @@ can_search(CsvStream *stream)
 {
 	SourceFile *file = stream->source.file;
 
-	return file != NULL && source_file_identity(file)->size >= MIN_SEEK_BYTES &&
-		csv_lines_are_rows(file, &stream->source.dialect, true);
+	if (!stream->looked_through)
+		stream->searchable = file != NULL && source_file_identity(file)->size >= MIN_SEEK_BYTES &&
+			csv_lines_are_rows(file, &stream->source.dialect, true);
+	stream->looked_through = true;
+	return stream->searchable;
 }
 
 static void
@@ -412,10 +417,7 @@ csv_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *key,
 	MemoryContext old = MemoryContextSwitchTo(context);
 	CsvStream  *stream = palloc0(sizeof(CsvStream));
 
-	stream->base.methods = &csv_stream_methods;
-	stream->base.spec = spec;
-	stream->base.key = key;
-	stream->base.wanted = wanted;
+	stream_init(&stream->base, &csv_stream_methods, spec, key, wanted);
 	stream->context = context;
 	stream->resources = *resources;
 	stream->next_rows = Min(resources->first_rows, resources->batch_rows);

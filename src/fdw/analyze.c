@@ -6,6 +6,8 @@
  * Reads the whole table once and keeps a reservoir, as the server does for
  * its own tables: every row has the same chance.
  *
+ * Refuses to know: streams, beyond how many rows they promise.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

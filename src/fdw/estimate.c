@@ -6,6 +6,8 @@
  * Keys are taken to be spread evenly between a stream's first and its last
  * one, and streams to be independent of each other.
  *
+ * Refuses to know: files and catalogs.  Whoever asks brings the facts.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

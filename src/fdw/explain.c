@@ -3,6 +3,8 @@
  * explain.c
  *	  EXPLAIN: the key range, and each stream with what it is read for.
  *
+ * Refuses to know: options.  It shows what they came to.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

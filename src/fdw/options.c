@@ -421,7 +421,7 @@ parse_compression(const OptionInfo *option, const char *value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid value for option \"%s\": \"%s\"", option->name, value),
-				 errhint("Valid values are: %s.", "none, gzip, zstd, lz4")));
+				 errhint("Valid values are: %s.", compression_names())));
 	return compression;
 }
 

@@ -7,6 +7,8 @@
  * the clauses leave.  It claims an order only in terms of equivalence classes
  * that the query has already, so that it never makes the planner's work more.
  *
+ * Refuses to know: which clauses make a range (prune.c), and files.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -16,6 +18,7 @@
 #include <math.h>
 
 #include "access/sysattr.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -23,6 +26,8 @@
 #include "optimizer/paths.h"
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 
 #include "fdw/estimate.h"
@@ -141,12 +146,39 @@ plan_table_rows(RelOptInfo *rel, const OuterPlanState *state, const StreamFacts 
 	return union_rows(state->table->key, state->table->nstreams, facts);
 }
 
+/*
+ * May the query's user read anything of the table at all?  The server asks
+ * only when the plan is executed, but what looking at a file reports (its
+ * fields' names, for one) is not for everybody who can make a plan.  A
+ * partition or child is read with the rights to the table that was named.
+ */
+static bool
+plan_may_look(PlannerInfo *root, RelOptInfo *rel)
+{
+	Oid			user = OidIsValid(rel->userid) ? rel->userid : GetUserId();
+	Index		index = rel->relid;
+	Oid			relid;
+
+	while (root->append_rel_array != NULL && root->append_rel_array[index] != NULL)
+	{
+		Index		parent = root->append_rel_array[index]->parent_relid;
+
+		if (planner_rt_fetch(parent, root)->rtekind != RTE_RELATION)
+			break;
+		index = parent;
+	}
+	relid = planner_rt_fetch(index, root)->relid;
+	return pg_class_aclcheck(relid, user, ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(relid, user, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK;
+}
+
 void
 outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	OuterPlanState *state = palloc0(sizeof(OuterPlanState));
 	StreamFacts *facts;
 	double		selectivity;
+	bool		may_look = plan_may_look(root, rel);
 
 	state->table = table_spec_build(relid);
 	state->needed = plan_needed_columns(rel, state->table);
@@ -155,7 +187,8 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	facts = palloc0(sizeof(StreamFacts) * state->table->nstreams);
 	for (int s = 0; s < state->table->nstreams; s++)
 	{
-		stream_facts(&state->table->streams[s], state->table->key, &facts[s]);
+		if (may_look)
+			stream_facts(&state->table->streams[s], state->table->key, &facts[s]);
 		state->stream_rows += facts[s].rows;
 		state->bytes += facts[s].bytes;
 		state->can_seek &= facts[s].can_seek;

@@ -10,6 +10,8 @@
  *
  * Order is the stream's: on a descending column "key < 5" is a lower bound.
  *
+ * Refuses to know: files, and what reading a range spares.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -58,12 +60,6 @@ is_scan_constant(PlannerInfo *root, RelOptInfo *rel, Node *node)
 		!contain_volatile_functions(node) && !contain_subplans(node);
 }
 
-static bool
-is_integer_type(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 /*
  * How an operator compares the key column with a value on its right; false if
  * it is not of the order that the key is sorted by, or takes a value that
@@ -85,7 +81,7 @@ operator_test(const KeyColumn *column, Oid operator, Oid collation, KeyTest *tes
 	if (left != entry->btree_opintype && !IsBinaryCoercible(entry->btree_opintype, left))
 		return false;
 	if (*value_type != left &&
-		!(is_integer_type(column->type) && is_integer_type(*value_type)))
+		!(key_type_is_integer(column->type) && key_type_is_integer(*value_type)))
 		return false;
 	switch (strategy)
 	{
@@ -342,7 +338,7 @@ convert_integer(const KeyColumn *column, Oid type, Datum value, int *beyond)
 	int64		greatest = PG_INT64_MAX;
 
 	*beyond = 0;
-	if (!is_integer_type(type) || !is_integer_type(column->type))
+	if (!key_type_is_integer(type) || !key_type_is_integer(column->type))
 		return sign_extend(column, value);
 	number = integer_value(type, value);
 	if (column->type == INT2OID)

@@ -7,6 +7,8 @@
  * with the first row, and again after a rescan, since its values may be
  * parameters.
  *
+ * Refuses to know: streams, and how rows come about (table_scan.c).
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,8 @@
  * columns has one column's arrays at hand, not a thousand; a row then costs
  * the copying of its values.
  *
+ * Refuses to know: plans, and nodes of the executor.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -22,7 +24,7 @@
 
 /* Batches of this many rows keep what a window touches in the caches ... */
 #define BATCH_ROWS			4096
-/* ... and this many rows in all streams' batches keep the memory small. */
+/* ... and this many rows in all streams' (or columns') batches keep the memory small. */
 #define BATCH_ROWS_IN_ALL	(512 * 1024)
 #define BATCH_ROWS_LEAST	256
 #define FIRST_ROWS			128
@@ -100,13 +102,18 @@ table_scan_role(const TableSpec *table, int stream, const Bitmapset *needed)
 	return STREAM_KEYS_ONLY;
 }
 
-/* Many streams share what few would have each. */
+/*
+ * Many streams share what few would have each; so do many columns, since each
+ * has its values of a batch.
+ */
 static void
-scan_resources(StreamResources *resources, int nstreams)
+scan_resources(StreamResources *resources, int nstreams, int ncolumns)
 {
+	int			sharing = Max(Max(nstreams, ncolumns), 1);
+
 	nstreams = Max(nstreams, 1);
 	resources->batch_rows = outerjoin_batch_rows > 0 ? outerjoin_batch_rows :
-		Max(BATCH_ROWS_LEAST, Min(BATCH_ROWS, BATCH_ROWS_IN_ALL / nstreams));
+		Max(BATCH_ROWS_LEAST, Min(BATCH_ROWS, BATCH_ROWS_IN_ALL / sharing));
 	resources->first_rows = Min(FIRST_ROWS, resources->batch_rows);
 	resources->block_bytes = outerjoin_block_size > 0 ? outerjoin_block_size :
 		Max(BLOCK_BYTES_LEAST, Min(BLOCK_BYTES, BLOCK_BYTES_IN_ALL / nstreams));
@@ -207,7 +214,7 @@ table_scan_open(const TableSpec *table, const Bitmapset *needed)
 	TableScan  *scan = palloc0(sizeof(TableScan));
 
 	scan->table = table;
-	scan_resources(&scan->resources, table->nstreams);
+	scan_resources(&scan->resources, table->nstreams, bms_num_members(needed));
 	scan->inputs = palloc0(sizeof(MergeInput) * table->nstreams);
 	scan->columns = palloc0(sizeof(ScanColumn) * Max(table->ncolumns, 1));
 	scan->keys = palloc0(sizeof(ScanKeyColumn) * table->key->ncolumns);

@@ -32,8 +32,10 @@
 #include <linux/openat2.h>
 #endif
 
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
+#include "compat.h"
 #include "io/path.h"
 
 /*
@@ -220,7 +222,7 @@ does_not_exist(int error)
 	return error == ENOENT || error == ENOTDIR;
 }
 
-static void
+pg_noreturn static void
 report_leads_out(const char *name)
 {
 	ereport(ERROR,
@@ -233,7 +235,7 @@ report_leads_out(const char *name)
 #define BASE_DIRECTORY	"the base directory of file"
 
 /* "verb": open, read, examine; "kind": file, directory, BASE_DIRECTORY */
-static void
+pg_noreturn static void
 report_failure(const char *verb, const char *kind, const char *name)
 {
 	if (errno == EXDEV)
@@ -243,7 +245,7 @@ report_failure(const char *verb, const char *kind, const char *name)
 			 errmsg("could not %s %s \"%s\": %m", verb, kind, name)));
 }
 
-static void
+pg_noreturn static void
 report_not_regular(const char *name, mode_t mode)
 {
 	const char *what = "something else";
@@ -272,7 +274,8 @@ check_length(const char *name)
 	if (strlen(name) >= MAXPGPATH)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
-				 errmsg("file name \"%.64s...\" is too long", name),
+				 errmsg("file name \"%.*s...\" is too long",
+						pg_mbcliplen(name, strlen(name), 64), name),
 				 errdetail("A name may have %d bytes at most.", MAXPGPATH - 1)));
 }
 
@@ -542,7 +545,7 @@ name_matches(const char *name, const char *glob, EntryKind kind)
 	return glob == NULL || fnmatch(glob, name, FNM_PERIOD) == 0;
 }
 
-static void
+pg_noreturn static void
 report_folder_failure(const Listing *listing, const char *verb, const char *prefix)
 {
 	if (prefix[0] == '\0')

@@ -6,9 +6,11 @@
  * The program is started when the source is made, so that many run side by
  * side, and once more at each seek to the top after something was read.
  *
- * Waiting for output never blocks a cancel.  A pipe that an error leaves open
- * is closed by the server at the end of the (sub)transaction, as every pipe
- * of OpenPipeStream is.
+ * Waiting for output never blocks a cancel.  The pipe lives as long as its
+ * source: it is closed by the reset callback of the source's memory context
+ * at the latest.  OpenPipeStream would tie it to the subtransaction it was
+ * opened in instead, and a cursor that starts a program again in a savepoint
+ * outlives that.
  *
  * Refuses to know: who may run programs.
  *
@@ -23,6 +25,7 @@
 
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "utils/memutils.h"
 
 #include "io/byte_source.h"
 
@@ -32,10 +35,51 @@
 typedef struct ProgramSource
 {
 	ByteSource	base;			/* base.name is the command */
-	FILE	   *pipe;			/* NULL once closed */
+	MemoryContext context;		/* holds this struct and the command */
+	MemoryContextCallback callback;
+	FILE	   *pipe;			/* NULL once closed; else one external
+								 * descriptor is accounted for it */
 	bool		reached_end;
 	bool		untouched;		/* nothing was read of this run */
 } ProgramSource;
+
+/* Close the pipe, which waits for the program's end; its exit status, or -1 with errno. */
+static int
+program_close_pipe(ProgramSource *source)
+{
+	FILE	   *pipe = source->pipe;
+
+	source->pipe = NULL;
+	ReleaseExternalFD();
+	return pclose(pipe);
+}
+
+static void
+program_context_reset(void *argument)
+{
+	ProgramSource *source = (ProgramSource *) argument;
+
+	if (source->pipe != NULL)
+		(void) program_close_pipe(source);
+}
+
+/* The program's standard output, or NULL with errno. */
+static FILE *
+program_open_pipe(const char *command)
+{
+	FILE	   *pipe;
+	int			save_errno;
+
+	/* what the server ignores, the program should die of */
+	(void) fflush(NULL);
+	(void) signal(SIGPIPE, SIG_DFL);
+	errno = 0;
+	pipe = popen(command, "re");
+	save_errno = errno;
+	(void) signal(SIGPIPE, SIG_IGN);
+	errno = save_errno;
+	return pipe;
+}
 
 static void
 program_start(ProgramSource *source)
@@ -44,11 +88,19 @@ program_start(ProgramSource *source)
 
 	source->reached_end = false;
 	source->untouched = true;
-	source->pipe = OpenPipeStream(source->base.name, PG_BINARY_R);
-	if (source->pipe == NULL)
+	source_file_acquire_descriptor();
+	while ((source->pipe = program_open_pipe(source->base.name)) == NULL)
+	{
+		int			save_errno = errno;
+
+		if ((errno == EMFILE || errno == ENFILE) && source_file_give_one_up())
+			continue;
+		ReleaseExternalFD();
+		errno = save_errno;
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not execute command \"%s\": %m", source->base.name)));
+	}
 
 	/*
 	 * Our end only: the program's end is another open file.  Reads go past
@@ -68,13 +120,11 @@ program_start(ProgramSource *source)
 static void
 program_finish(ProgramSource *source)
 {
-	FILE	   *pipe = source->pipe;
 	int			status;
 
-	if (pipe == NULL)
+	if (source->pipe == NULL)
 		return;
-	source->pipe = NULL;
-	status = ClosePipeStream(pipe);
+	status = program_close_pipe(source);
 	if (status == -1)
 		ereport(ERROR,
 				(errcode_for_file_access(),
@@ -148,8 +198,10 @@ program_source_seek(ByteSource *base, int64 offset)
 static void
 program_source_close(ByteSource *base)
 {
-	program_finish((ProgramSource *) base);
-	pfree(base);
+	ProgramSource *source = (ProgramSource *) base;
+
+	program_finish(source);
+	MemoryContextDelete(source->context);
 }
 
 static const ByteSourceMethods program_source_methods = {
@@ -161,10 +213,17 @@ static const ByteSourceMethods program_source_methods = {
 ByteSource *
 program_source_create(const char *command)
 {
-	ProgramSource *source = palloc0(sizeof(ProgramSource));
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "outerjoin program",
+												  ALLOCSET_SMALL_SIZES);
+	ProgramSource *source = MemoryContextAllocZero(context, sizeof(ProgramSource));
 
+	source->context = context;
+	source->callback.func = program_context_reset;
+	source->callback.arg = source;
+	MemoryContextRegisterResetCallback(context, &source->callback);
 	source->base.methods = &program_source_methods;
-	source->base.name = pstrdup(command);
+	source->base.name = MemoryContextStrdup(context, command);
 	source->base.seekable = false;
 	source->base.size = -1;
 	program_start(source);

@@ -78,9 +78,8 @@ file_give_up_descriptor(SourceFile *file)
 	ReleaseExternalFD();
 }
 
-/* Close the least recently used file for a while; false if none is open. */
-static bool
-close_least_recently_used(void)
+bool
+source_file_give_one_up(void)
 {
 	if (dlist_is_empty(&open_files))
 		return false;
@@ -107,13 +106,12 @@ acquire_with_spare(void)
 	return false;
 }
 
-/* Account for one more descriptor, closing other files where need be. */
-static void
-acquire_descriptor(void)
+void
+source_file_acquire_descriptor(void)
 {
 	while (!acquire_with_spare())
 	{
-		if (close_least_recently_used())
+		if (source_file_give_one_up())
 			continue;
 		/* none of ours to close: the spare ones are there for us, too */
 		if (AcquireExternalFD())
@@ -147,7 +145,7 @@ file_open_descriptor(SourceFile *file, const SourceFile *twin)
 	int			fd;
 
 	Assert(file->fd < 0);
-	acquire_descriptor();
+	source_file_acquire_descriptor();
 
 	/* an error of path_try_open must not keep what was acquired */
 	PG_TRY();
@@ -156,7 +154,7 @@ file_open_descriptor(SourceFile *file, const SourceFile *twin)
 		{
 			int			save_errno = errno;
 
-			if (close_least_recently_used())
+			if (source_file_give_one_up())
 				continue;
 			errno = save_errno;
 			ereport(ERROR,

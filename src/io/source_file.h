@@ -58,6 +58,15 @@ extern void source_file_prefetch(SourceFile *file, int64 offset, int64 length);
 /* Close and free; safe once. */
 extern void source_file_close(SourceFile *file);
 
+/*
+ * Account for one more descriptor of whatever kind, which ReleaseExternalFD
+ * gives back; files are closed for a while where need be.
+ */
+extern void source_file_acquire_descriptor(void);
+
+/* Close the least recently used file for a while; false if none is open. */
+extern bool source_file_give_one_up(void);
+
 /* How many SourceFiles of this backend hold a descriptor now (for tests). */
 extern int	source_file_open_count(void);
 

@@ -182,6 +182,7 @@ static void
 product_load_chunk(GroupProduct *product, ProductSide *side, OuterMerge *merge)
 {
 	MergeInput *input = &merge->inputs[side->input];
+	MemoryContext old;
 
 	side->index = 0;
 	if (!side->stored)
@@ -194,6 +195,12 @@ product_load_chunk(GroupProduct *product, ProductSide *side, OuterMerge *merge)
 	if (side->chunk == 0)
 		tuplestore_rescan(side->store);
 	MemoryContextReset(side->chunk_context);
+
+	/*
+	 * A tuple read from a spilled store belongs to the slot, in the context
+	 * of the moment, which may be one that the executor resets after a row.
+	 */
+	old = MemoryContextSwitchTo(side->chunk_context);
 	for (int r = 0; r < side->chunk_rows; r++)
 	{
 		if (!tuplestore_gettupleslot(side->store, true, false, side->slot))
@@ -206,12 +213,7 @@ product_load_chunk(GroupProduct *product, ProductSide *side, OuterMerge *merge)
 			Datum		value = side->slot->tts_values[a];
 
 			if (!isnull && !attribute->attbyval)
-			{
-				MemoryContext old = MemoryContextSwitchTo(side->chunk_context);
-
 				value = datumCopy(value, false, attribute->attlen);
-				MemoryContextSwitchTo(old);
-			}
 			if (a >= input->nvectors)
 				product->keys[a - input->nvectors][r] = value;
 			else
@@ -221,6 +223,8 @@ product_load_chunk(GroupProduct *product, ProductSide *side, OuterMerge *merge)
 			}
 		}
 	}
+	ExecClearTuple(side->slot);
+	MemoryContextSwitchTo(old);
 }
 
 /*

@@ -14,6 +14,8 @@
  * its batch may go on in the next: such a group starts a window of its own and
  * is collected first (group_product.c).
  *
+ * Refuses to know what keys are made of: they are only compared.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

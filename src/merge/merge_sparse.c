@@ -7,6 +7,8 @@
  * that equal it, without a branch that depends on the data.  Otherwise a
  * loser tree.
  *
+ * Refuses to know repeats: no stream has a key twice here.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

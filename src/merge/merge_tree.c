@@ -9,6 +9,8 @@
  * After the winner's row has moved on, one replay of log2(nactive) comparisons
  * finds the next winner.
  *
+ * Refuses to know windows: what becomes of the winner is its caller's affair.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

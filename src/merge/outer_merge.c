@@ -44,60 +44,78 @@ field_vector_init(FieldVector *vector, int field, int batch_rows)
 	vector->isnull[-1] = true;
 }
 
+static void
+allocate_slots(OuterMerge *merge)
+{
+	merge->slots = palloc(sizeof(BatchRow) * merge->capacity);
+	merge->absent = palloc(sizeof(BatchRow) * merge->capacity);
+	if (merge->key->exact)
+		merge->keys = palloc(sizeof(Datum) * merge->capacity);
+	else
+		merge->owner = palloc(sizeof(BatchRow) * merge->capacity);
+}
+
+static void
+allocate_positions(OuterMerge *merge)
+{
+	size_t		capacity = merge->capacity;
+	int			n = Max(merge->ninputs, 1);
+	BatchRow   *positions = MemoryContextAllocHuge(merge->context, sizeof(BatchRow) * capacity * n);
+
+	merge->window.position = palloc(sizeof(BatchRow *) * n);
+	for (int i = 0; i < merge->ninputs; i++)
+		merge->window.position[i] = positions + capacity * i;
+}
+
+/* What the algorithms note of each input. */
+static void
+allocate_places(OuterMerge *merge)
+{
+	int			n = Max(merge->ninputs, 1);
+
+	merge->active = palloc(sizeof(int) * n);
+	merge->tree = palloc(sizeof(int) * 2 * n);
+	merge->leaf = palloc(sizeof(int) * n);
+	merge->at = palloc(sizeof(int) * n);
+	if (merge->repeats)
+	{
+		GroupCursor *cursor = &merge->cursor;
+
+		cursor->input = palloc(sizeof(int) * n);
+		cursor->first = palloc(sizeof(int) * n);
+		cursor->count = palloc(sizeof(int) * n);
+		cursor->index = palloc(sizeof(int) * n);
+	}
+}
+
 OuterMerge *
 outer_merge_create(const Key *key, int ninputs, MergeInput *inputs,
 				   int batch_rows, int memory_kb)
 {
 	OuterMerge *merge = palloc0(sizeof(OuterMerge));
-	BatchRow   *positions;
-	size_t		capacity;
 
 	Assert(batch_rows > 0 && batch_rows <= MAX_BATCH_ROWS);
-
-	/*
-	 * Twice a batch, so that the union of streams that interleave still fits;
-	 * a multiple of 16 so that whole vectors of positions can be written.
-	 */
-	capacity = TYPEALIGN(16, Min(batch_rows * 2, MAX_BATCH_ROWS));
-
 	merge->key = key;
 	merge->ninputs = ninputs;
 	merge->inputs = inputs;
 	merge->batch_rows = batch_rows;
 	merge->memory_kb = memory_kb;
-	merge->capacity = (int) capacity;
 	merge->context = CurrentMemoryContext;
 	merge->fresh = true;
-
-	merge->slots = palloc(sizeof(BatchRow) * capacity);
-	merge->absent = palloc(sizeof(BatchRow) * capacity);
-	if (key->exact)
-		merge->keys = palloc(sizeof(Datum) * capacity);
-	else
-		merge->owner = palloc(sizeof(BatchRow) * capacity);
-	merge->active = palloc(sizeof(int) * Max(ninputs, 1));
-	merge->tree = palloc(sizeof(int) * 2 * Max(ninputs, 1));
-	merge->leaf = palloc(sizeof(int) * Max(ninputs, 1));
-	merge->at = palloc(sizeof(int) * Max(ninputs, 1));
-
-	merge->window.position = palloc(sizeof(BatchRow *) * Max(ninputs, 1));
-	positions = MemoryContextAllocHuge(CurrentMemoryContext,
-									   sizeof(BatchRow) * capacity * Max(ninputs, 1));
 	for (int i = 0; i < ninputs; i++)
 	{
-		merge->window.position[i] = positions + capacity * i;
 		if (inputs[i].stream->spec->duplicates == DUPLICATES_ALL)
 			merge->repeats = true;
 	}
-	if (merge->repeats)
-	{
-		GroupCursor *cursor = &merge->cursor;
 
-		cursor->input = palloc(sizeof(int) * ninputs);
-		cursor->first = palloc(sizeof(int) * ninputs);
-		cursor->count = palloc(sizeof(int) * ninputs);
-		cursor->index = palloc(sizeof(int) * ninputs);
-	}
+	/*
+	 * Twice a batch, so that the union of streams that interleave still fits;
+	 * a multiple of 16 so that whole vectors of positions can be written.
+	 */
+	merge->capacity = (int) TYPEALIGN(16, Min(batch_rows * 2, MAX_BATCH_ROWS));
+	allocate_slots(merge);
+	allocate_positions(merge);
+	allocate_places(merge);
 	return merge;
 }
 
@@ -237,6 +255,56 @@ merge_lone_window(OuterMerge *merge, int lone, int nrows)
 	merge->window.nrows = nrows;
 }
 
+/* Does the current row of input i come before that of input j? */
+static bool
+input_is_before(const OuterMerge *merge, int i, int j)
+{
+	return key_compare(merge->key, &merge->inputs[i].stream->batch, merge->inputs[i].from,
+					   &merge->inputs[j].stream->batch, merge->inputs[j].from) < 0;
+}
+
+/* The input that starts first, and the one that starts next; -1 if there is none. */
+static void
+merge_first_two(const OuterMerge *merge, int *first, int *next)
+{
+	*first = merge->active[0];
+	*next = -1;
+	for (int a = 1; a < merge->nactive; a++)
+	{
+		int			i = merge->active[a];
+
+		if (input_is_before(merge, i, *first))
+		{
+			*next = *first;
+			*first = i;
+		}
+		else if (*next < 0 || input_is_before(merge, i, *next))
+			*next = i;
+	}
+}
+
+/*
+ * The first of the input's rows that is not before the other's current one,
+ * near or far.  Its current row is.
+ */
+static int
+gallop_to(const Key *key, const MergeInput *input, const MergeInput *other)
+{
+	const ColumnBatch *batch = &input->stream->batch;
+	const ColumnBatch *limit = &other->stream->batch;
+	int			before = input->from;
+	int			step = LONE_RUN_MIN;
+
+	while (before + step < input->end &&
+		   key_compare(key, batch, before + step, limit, other->from) < 0)
+	{
+		before += step;
+		step *= 2;
+	}
+	return key_first_not_before(key, batch, before + 1, Min(input->end, before + step),
+								limit, other->from);
+}
+
 /*
  * Where one input's rows run on far before any other's, hand them out alone.
  * The input that starts first is "first"; returns the length of its run.
@@ -245,64 +313,26 @@ static int
 merge_lone_run(OuterMerge *merge, int *first)
 {
 	const Key  *key = merge->key;
-	int			best = merge->active[0];
-	int			next = -1;
-	const ColumnBatch *batch;
-	MergeInput *input;
-	int			low,
-				high;
+	const MergeInput *input;
+	const MergeInput *other;
+	int			next;
+	int			end;
 
-	for (int a = 1; a < merge->nactive; a++)
-	{
-		int			i = merge->active[a];
-
-		if (key_compare(key, &merge->inputs[i].stream->batch, merge->inputs[i].from,
-						&merge->inputs[best].stream->batch, merge->inputs[best].from) < 0)
-		{
-			next = best;
-			best = i;
-		}
-		else if (next < 0 ||
-				 key_compare(key, &merge->inputs[i].stream->batch, merge->inputs[i].from,
-							 &merge->inputs[next].stream->batch, merge->inputs[next].from) < 0)
-			next = i;
-	}
-
-	*first = best;
-	input = &merge->inputs[best];
-	batch = &input->stream->batch;
-	low = input->from;
-	high = input->end;
-	if (next >= 0)
-	{
-		const ColumnBatch *other = &merge->inputs[next].stream->batch;
-		int			row = merge->inputs[next].from;
-		int			step = LONE_RUN_MIN;
-
-		/* gallop: most of the time the answer is "no run" */
-		if (high - low <= step || key_compare(key, batch, low + step, other, row) >= 0)
-			return 0;
-		while (low + step < high && key_compare(key, batch, low + step, other, row) < 0)
-		{
-			low += step;
-			step *= 2;
-		}
-		high = Min(high, low + step);
-		/* row low is before the other; find the first that is not */
-		low++;
-		while (low < high)
-		{
-			int			middle = low + (high - low) / 2;
-
-			if (key_compare(key, batch, middle, other, row) < 0)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-	}
+	merge_first_two(merge, first, &next);
+	input = &merge->inputs[*first];
+	if (next < 0)
+		end = input->end;
 	else
-		low = high;
-	return Min(low - input->from, merge->capacity);
+	{
+		/* most of the time the answer is "no run" */
+		other = &merge->inputs[next];
+		if (input->end - input->from <= LONE_RUN_MIN ||
+			key_compare(key, &input->stream->batch, input->from + LONE_RUN_MIN,
+						&other->stream->batch, other->from) >= 0)
+			return 0;
+		end = gallop_to(key, input, other);
+	}
+	return Min(end - input->from, merge->capacity);
 }
 
 /* The input whose batch ends first; its last key is the window's limit. */

@@ -27,9 +27,6 @@ extern const FormatRow *format_by_name(const char *name);
 /* NULL if the extension says none; *compression is then COMPRESSION_NONE */
 extern const FormatRow *format_by_path(const char *path, Compression *compression);
 
-/* ".gz", ".bgz", ... : what may follow an extension of a format of lines; ends with NULL */
-extern const char *const compression_suffixes[];
-
 /* ".csv, .tsv, ...", for hints */
 extern const char *format_extensions(void);
 

@@ -45,6 +45,15 @@ datum_bytes(Datum value, int16 typlen)
 	return strlen(DatumGetCString(value)) + 1;
 }
 
+Datum
+datum_keep(MemoryContext context, Datum value, int16 typlen)
+{
+	size_t		bytes = datum_bytes(value, typlen);
+
+	return datum_copy_to(MemoryContextAllocHuge(context, bytes), value, bytes);
+}
+
+/* Copy to the space of a key column. */
 static Datum
 keep_value(KeyRow *copy, int column, Datum value, int16 typlen)
 {
@@ -61,8 +70,7 @@ keep_value(KeyRow *copy, int column, Datum value, int16 typlen)
 		copy->space[column] = MemoryContextAlloc(copy->context, capacity);
 		copy->capacity[column] = capacity;
 	}
-	memcpy(copy->space[column], DatumGetPointer(value), bytes);
-	return PointerGetDatum(copy->space[column]);
+	return datum_copy_to(copy->space[column], value, bytes);
 }
 
 void

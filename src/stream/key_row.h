@@ -40,4 +40,15 @@ key_row_clear(KeyRow *copy)
 /* Bytes of a by-reference value as formats deliver them: plain, never external. */
 extern size_t datum_bytes(Datum value, int16 typlen);
 
+/* A by-reference value of so many bytes, copied to this space. */
+static inline Datum
+datum_copy_to(void *space, Datum value, size_t bytes)
+{
+	memcpy(space, DatumGetPointer(value), bytes);
+	return PointerGetDatum(space);
+}
+
+/* A by-reference value, copied to space of its own. */
+extern Datum datum_keep(MemoryContext context, Datum value, int16 typlen);
+
 #endif							/* OUTERJOIN_KEY_ROW_H */

@@ -303,20 +303,13 @@ hold_last_row(OrderCheck *check)
 	old = MemoryContextSwitchTo(held->context);
 	for (int i = 0; i < spec->nfields; i++)
 	{
-		size_t		bytes;
-		char	   *copy;
-
 		if (!check->stream.wanted[i])
 			continue;
 		stream_decode(check->base, i, last, last + 1, check->values, check->isnull);
 		held->values[i] = check->values[last];
 		held->isnull[i] = check->isnull[last];
-		if (held->isnull[i] || held->typbyval[i])
-			continue;
-		bytes = datum_bytes(held->values[i], held->typlen[i]);
-		copy = MemoryContextAllocHuge(held->context, bytes);
-		memcpy(copy, DatumGetPointer(held->values[i]), bytes);
-		held->values[i] = PointerGetDatum(copy);
+		if (!held->isnull[i] && !held->typbyval[i])
+			held->values[i] = datum_keep(held->context, held->values[i], held->typlen[i]);
 	}
 	MemoryContextSwitchTo(old);
 	held->present = true;
@@ -503,11 +496,8 @@ order_check_open(ColumnStream *base, DuplicatePolicy duplicates,
 {
 	OrderCheck *check = palloc0(sizeof(OrderCheck));
 
-	check->stream.methods = duplicates == DUPLICATES_LAST ?
-		&order_check_last_methods : &order_check_methods;
-	check->stream.spec = base->spec;
-	check->stream.key = base->key;
-	check->stream.wanted = base->wanted;
+	stream_init(&check->stream, duplicates == DUPLICATES_LAST ? &order_check_last_methods : &order_check_methods,
+				base->spec, base->key, base->wanted);
 	check->stream.can_seek = base->can_seek;
 	check->base = base;
 	check->duplicates = duplicates;

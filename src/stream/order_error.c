@@ -44,12 +44,6 @@ row_text(ColumnStream *base, int row)
 }
 
 static bool
-is_integer(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
-static bool
 is_string(Oid type)
 {
 	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
@@ -70,7 +64,7 @@ static bool
 looks_sorted_as_text(const Key *key, const ColumnBatch *batch,
 					 const ColumnBatch *previous, int before, int row)
 {
-	if (!key->exact || !is_integer(key->columns[0].type))
+	if (!key->exact || !key_type_is_integer(key->columns[0].type))
 		return false;
 	if (!decimal_texts_ascend((int64) key_datum(key, previous, before, 0),
 							  (int64) key_datum(key, batch, row, 0)))

@@ -350,21 +350,10 @@ run_end(const SegmentsStream *self)
 	const Segment *top = self->heap[0];
 	const Segment *waiting = first_waiting(self);
 	const ColumnBatch *batch = &top->stream->batch;
-	int			low = top->row + 1;
-	int			high = batch->nrows;
 
-	if (waiting == NULL || key_compare(key, batch, high - 1, &waiting->first.batch, 0) < 0)
-		return high;
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (key_compare(key, batch, middle, &waiting->first.batch, 0) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (waiting == NULL || key_compare(key, batch, batch->nrows - 1, &waiting->first.batch, 0) < 0)
+		return batch->nrows;
+	return key_first_not_before(key, batch, top->row + 1, batch->nrows, &waiting->first.batch, 0);
 }
 
 /* Is all that is left of the top's batch before any other active row? */
@@ -637,8 +626,6 @@ segments_decode(ColumnStream *stream, int field, int from, int to,
 static void
 keep_bound(SegmentsStream *self, const KeyBound *bound)
 {
-	MemoryContext old;
-
 	MemoryContextReset(self->bound_context);
 	self->has_bound = bound != NULL;
 	if (bound == NULL)
@@ -647,24 +634,14 @@ keep_bound(SegmentsStream *self, const KeyBound *bound)
 	self->bound = *bound;
 	if (bound->values == NULL)
 		return;
-	old = MemoryContextSwitchTo(self->bound_context);
-	self->bound.values = palloc(bound->ncolumns * sizeof(Datum));
+	self->bound.values = MemoryContextAlloc(self->bound_context, bound->ncolumns * sizeof(Datum));
 	for (int i = 0; i < bound->ncolumns; i++)
 	{
 		const KeyColumn *column = &self->stream.key->columns[i];
-		Datum		value = bound->values[i];
 
-		if (!column->typbyval)
-		{
-			size_t		bytes = datum_bytes(value, column->typlen);
-			char	   *copy = palloc(bytes);
-
-			memcpy(copy, DatumGetPointer(value), bytes);
-			value = PointerGetDatum(copy);
-		}
-		self->bound.values[i] = value;
+		self->bound.values[i] = column->typbyval ? bound->values[i] :
+			datum_keep(self->bound_context, bound->values[i], column->typlen);
 	}
-	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -716,10 +693,7 @@ segments_count(ColumnStream *stream, StreamCounters *counters)
 {
 	SegmentsStream *self = (SegmentsStream *) stream;
 
-	counters->rows_read += self->counters.rows_read;
-	counters->blocks_read += self->counters.blocks_read;
-	counters->blocks_skipped += self->counters.blocks_skipped;
-	counters->seeks += self->counters.seeks;
+	stream_counters_add(counters, &self->counters);
 	for (int i = 0; i < self->nsegments; i++)
 	{
 		ColumnStream *base = self->waiting[i]->stream;
@@ -817,10 +791,7 @@ segments_open(const StreamSpec *spec, List *files, const Key *key,
 {
 	SegmentsStream *self = palloc0(sizeof(SegmentsStream));
 
-	self->stream.methods = &segments_methods;
-	self->stream.spec = spec;
-	self->stream.key = key;
-	self->stream.wanted = wanted;
+	stream_init(&self->stream, &segments_methods, spec, key, wanted);
 	self->resources = resources;
 	self->context = CurrentMemoryContext;
 	self->bound_context = AllocSetContextCreate(CurrentMemoryContext, "segments bound",

@@ -209,11 +209,9 @@ static Datum
 keep_value(SortedStream *sorted, Datum value, int16 typlen, size_t *bytes)
 {
 	size_t		size = datum_bytes(value, typlen);
-	void	   *copy = value_arena_alloc(sorted->arena, size);
 
-	memcpy(copy, DatumGetPointer(value), size);
 	*bytes += size;
-	return PointerGetDatum(copy);
+	return datum_copy_to(value_arena_alloc(sorted->arena, size), value, size);
 }
 
 /* Take the slot's tuple as row "row" of the batch. */
@@ -346,12 +344,7 @@ sorted_locate(ColumnStream *stream, int row, RowLocation *location)
 static void
 sorted_count(ColumnStream *stream, StreamCounters *counters)
 {
-	const StreamCounters *own = &((SortedStream *) stream)->counters;
-
-	counters->rows_read += own->rows_read;
-	counters->blocks_read += own->blocks_read;
-	counters->blocks_skipped += own->blocks_skipped;
-	counters->seeks += own->seeks;
+	stream_counters_add(counters, &((SortedStream *) stream)->counters);
 }
 
 static void
@@ -470,10 +463,7 @@ sorted_open(const StreamSpec *spec, List *files, const Key *key, const bool *wan
 {
 	SortedStream *sorted = palloc0(sizeof(SortedStream));
 
-	sorted->stream.methods = &sorted_methods;
-	sorted->stream.spec = spec;
-	sorted->stream.key = key;
-	sorted->stream.wanted = wanted;
+	stream_init(&sorted->stream, &sorted_methods, spec, key, wanted);
 	sorted->files = files;
 	sorted->resources = *resources;
 	sorted->context = CurrentMemoryContext;

@@ -3,11 +3,8 @@
  * stream_facts.c
  *	  What the planner asks about a stream, without reading it.
  *
- * A file's facts are kept for the life of the backend under the file's
- * identity and under how it is read (two tables may read one file by
- * different keys).  A file that is written again has another identity, so
- * nothing has to be told; what is no longer asked for goes when the cache is
- * full and starts anew.
+ * A file's facts are kept by its identity and by how it is read (two tables
+ * may read one file by different keys).
  *
  * Of many files the sizes of all are looked at, but the facts of a sample
  * only: the greatest and others evenly spread.  Rows and blocks are then in
@@ -23,43 +20,16 @@
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 
+#include "io/file_cache.h"
 #include "stream/layers.h"
 #include "stream/stream.h"
 
-#define FACTS_CACHE_ENTRIES		8192
 #define FACTS_SAMPLE_FILES		32
 #define UNKNOWN_ROWS			1000	/* a guess: of a program, or a file not there yet */
 
-/* All members are 8 bytes wide: no padding gets hashed. */
-typedef struct FactsTag
-{
-	FileIdentity identity;
-	uint64		reading;		/* hash of whatever decides how the file is read */
-} FactsTag;
-
-typedef struct FactsEntry
-{
-	FactsTag	tag;
-	StreamFacts facts;
-} FactsEntry;
-
-static HTAB *facts_cache = NULL;
-
-static void
-create_cache(void)
-{
-	HASHCTL		control = {
-		.keysize = sizeof(FactsTag),
-		.entrysize = sizeof(FactsEntry),
-		.hcxt = TopMemoryContext
-	};
-
-	facts_cache = hash_create("outerjoin_fdw file facts", 256, &control,
-							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
+static FileCache facts_cache = {"outerjoin_fdw file facts", sizeof(StreamFacts), NULL};
 
 static void
 append_text(StringInfo text, const char *value)
@@ -76,6 +46,7 @@ append_number(StringInfo text, int64 value)
 	appendBinaryStringInfo(text, (const char *) &value, sizeof(value));
 }
 
+/* Of whatever decides how the file is read. */
 static uint64
 reading_hash(const StreamSpec *spec, const SegmentFile *file, const Key *key)
 {
@@ -119,34 +90,18 @@ void
 stream_file_facts(const StreamSpec *spec, const SegmentFile *file, const Key *key,
 				  StreamFacts *facts)
 {
-	FactsTag	tag;
-	FactsEntry *entry;
-	bool		found;
+	FileQuestion question;
+	const StreamFacts *known = file_cache_find(&facts_cache, file->source,
+											   reading_hash(spec, file, key), &question);
 
-	memset(&tag, 0, sizeof(tag));
-	tag.identity = *source_file_identity(file->source);
-	tag.reading = reading_hash(spec, file, key);
-
-	if (facts_cache == NULL)
-		create_cache();
-	entry = hash_search(facts_cache, &tag, HASH_FIND, NULL);
-	if (entry != NULL)
+	if (known != NULL)
 	{
-		*facts = entry->facts;
+		*facts = *known;
 		return;
 	}
-
 	memset(facts, 0, sizeof(StreamFacts));
 	file->format->facts(spec, file, key, facts);
-
-	if (hash_get_num_entries(facts_cache) >= FACTS_CACHE_ENTRIES)
-	{
-		hash_destroy(facts_cache);
-		facts_cache = NULL;
-		create_cache();
-	}
-	entry = hash_search(facts_cache, &tag, HASH_ENTER, &found);
-	entry->facts = *facts;
+	file_cache_keep(&facts_cache, &question, facts);
 }
 
 /* Widen the sum's range; it is known where each file's is. */

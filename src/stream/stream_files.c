@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 
 #include "stream/formats.h"
 #include "stream/stream.h"
@@ -95,6 +96,33 @@ named_file(const StreamSpec *spec)
 	return list_make1(file);
 }
 
+/*
+ * A listed name goes into messages and from there into texts: one that is no
+ * text in the database's encoding cannot be shown as it is.
+ */
+static void
+check_name_encoding(const StreamSpec *spec, const char *name)
+{
+	StringInfoData shown;
+
+	if (pg_verifymbstr(name, (int) strlen(name), true))
+		return;
+	initStringInfo(&shown);
+	for (const char *byte = name; *byte != '\0'; byte++)
+	{
+		if (IS_HIGHBIT_SET(*byte))
+			appendStringInfo(&shown, "\\x%02x", (unsigned char) *byte);
+		else
+			appendStringInfoChar(&shown, *byte);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+			 errmsg("name of a file that \"%s\" stands for is not valid in encoding \"%s\"",
+					spec->filename, GetDatabaseEncodingName()),
+			 errdetail("The name is \"%s\".", shown.data),
+			 errhint("Rename the file.")));
+}
+
 /* Those whose format is known. */
 static List *
 make_files(const StreamSpec *spec, List *names)
@@ -106,8 +134,10 @@ make_files(const StreamSpec *spec, List *names)
 	{
 		SegmentFile *file = make_file(spec, lfirst(cell));
 
-		if (file != NULL)
-			files = lappend(files, file);
+		if (file == NULL)
+			continue;
+		check_name_encoding(spec, file->name);
+		files = lappend(files, file);
 	}
 	return files;
 }
@@ -148,9 +178,9 @@ add_candidates(List *found, const StreamSpec *spec, const FormatRow *row)
 	for (int i = 0; row->extensions[i] != NULL; i++)
 	{
 		found = add_candidate(found, &spec->folder, spec->column, row->extensions[i], "");
-		for (int j = 0; row->lines && compression_suffixes[j] != NULL; j++)
+		for (int j = 0; row->lines && compression_extensions[j].extension != NULL; j++)
 			found = add_candidate(found, &spec->folder, spec->column,
-								  row->extensions[i], compression_suffixes[j]);
+								  row->extensions[i], compression_extensions[j].extension);
 	}
 	return found;
 }
@@ -189,8 +219,8 @@ column_file(const StreamSpec *spec)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("no file found for column \"%s\"", spec->column),
-				 errdetail("Looked for \"%s\" with one of the extensions %s, also followed by .gz, .bgz, .zst or .lz4 where it is text.",
-						   spec->column, format_extensions()),
+				 errdetail("Looked for \"%s\" with one of the extensions %s, also followed by one of %s where it is text.",
+						   spec->column, format_extensions(), compression_extension_names()),
 				 errhint("Set the option \"filename\" on the column.")));
 	if (list_length(found) > 1)
 		ereport(ERROR,

@@ -30,6 +30,7 @@
  */
 #include "postgres.h"
 
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -73,17 +74,12 @@ static const CodecName codec_names[] = {
 	{COMPRESSION_LZ4, "lz4"}
 };
 
-typedef struct CodecExtension
-{
-	const char *extension;
-	Compression compression;
-} CodecExtension;
-
-static const CodecExtension codec_extensions[] = {
+const CompressionExtension compression_extensions[] = {
 	{".gz", COMPRESSION_GZIP},
 	{".bgz", COMPRESSION_GZIP},
 	{".zst", COMPRESSION_ZSTD},
-	{".lz4", COMPRESSION_LZ4}
+	{".lz4", COMPRESSION_LZ4},
+	{NULL, COMPRESSION_NONE}
 };
 
 bool
@@ -112,6 +108,28 @@ compression_name(Compression compression)
 	return NULL;				/* keep compiler quiet */
 }
 
+char *
+compression_names(void)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (size_t i = 0; i < lengthof(codec_names); i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", codec_names[i].name);
+	return text.data;
+}
+
+char *
+compression_extension_names(void)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (const CompressionExtension *known = compression_extensions; known->extension != NULL; known++)
+		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", known->extension);
+	return text.data;
+}
+
 Compression
 compression_from_path(const char *path, size_t *stem_length)
 {
@@ -119,15 +137,15 @@ compression_from_path(const char *path, size_t *stem_length)
 	size_t		length = strlen(last);
 
 	*stem_length = (last - path) + length;
-	for (size_t i = 0; i < lengthof(codec_extensions); i++)
+	for (const CompressionExtension *known = compression_extensions; known->extension != NULL; known++)
 	{
-		size_t		extension = strlen(codec_extensions[i].extension);
+		size_t		extension = strlen(known->extension);
 
 		if (length > extension &&
-			strcmp(last + length - extension, codec_extensions[i].extension) == 0)
+			pg_strncasecmp(last + length - extension, known->extension, extension) == 0)
 		{
 			*stem_length -= extension;
-			return codec_extensions[i].compression;
+			return known->compression;
 		}
 	}
 	return COMPRESSION_NONE;

@@ -28,9 +28,24 @@ typedef enum Compression
 extern bool compression_from_text(const char *text, Compression *result);
 extern const char *compression_name(Compression compression);
 
+/* "none, gzip, ...", for hints */
+extern char *compression_names(void);
+
+typedef struct CompressionExtension
+{
+	const char *extension;
+	Compression compression;
+} CompressionExtension;
+
+/* ".gz", ... : how the name of a compressed file ends; ends with NULL */
+extern const CompressionExtension compression_extensions[];
+
+/* ".gz, .bgz, ...", for messages */
+extern char *compression_extension_names(void);
+
 /*
- * What an extension says: .gz .bgz .zst .lz4.  *stem_length receives the
- * length of the name without it (the whole name for COMPRESSION_NONE).
+ * What an extension says, its case aside.  *stem_length receives the length of
+ * the name without it (the whole name for COMPRESSION_NONE).
  */
 extern Compression compression_from_path(const char *path, size_t *stem_length);
 

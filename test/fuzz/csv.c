@@ -38,6 +38,8 @@
 
 #include "column/text_value.h"
 #include "csv/csv_reader.h"
+#include "memory_source.h"
+#include "plain_types.h"
 #include "server_stub.h"
 #include "wire/codec.h"
 
@@ -59,28 +61,6 @@ InputFunctionCall(FmgrInfo *flinfo, char *str, Oid typioparam, int32 typmod)
 	return str ? (Datum) strlen(str) : (Datum) 0;
 }
 
-Oid
-getBaseType(Oid typid)
-{
-	return typid;
-}
-
-void
-getTypeInputInfo(Oid type, Oid *typInput, Oid *typIOParam)
-{
-	*typInput = type;
-	*typIOParam = type;
-}
-
-void
-fmgr_info_cxt(Oid functionId, FmgrInfo *finfo, MemoryContext mcxt)
-{
-	(void) functionId;
-	(void) mcxt;
-	memset(finfo, 0, sizeof(*finfo));
-	finfo->fn_strict = true;
-}
-
 bool
 pg_get_timezone_offset(const pg_tz *tz, long int *gmtoff)
 {
@@ -98,42 +78,6 @@ static const struct
 	{INT8OID, -1}, {TEXTOID, -1}, {FLOAT8OID, -1}, {DATEOID, -1}, {TIMESTAMPOID, 3}, {TIMESTAMPTZOID, -1},
 	{BOOLOID, -1}, {UUIDOID, -1}, {BPCHAROID, VARHDRSZ + 10}, {VARCHAROID, VARHDRSZ + 3}, {INT2OID, -1}, {NUMERICOID, -1},
 };
-
-/* ------------------------------------------------------------ bytes in memory */
-
-typedef struct MemorySource
-{
-	ByteSource	base;
-	const char *bytes;
-	size_t		length;
-	size_t		at;
-	size_t		most;			/* bytes a read returns at most */
-} MemorySource;
-
-static size_t
-memory_read(ByteSource *source, char *buffer, size_t capacity)
-{
-	MemorySource *memory = (MemorySource *) source;
-	size_t		length = Min(Min(capacity, memory->most), memory->length - memory->at);
-
-	memcpy(buffer, memory->bytes + memory->at, length);
-	memory->at += length;
-	return length;
-}
-
-static void
-memory_seek(ByteSource *source, int64 offset)
-{
-	((MemorySource *) source)->at = (size_t) offset;
-}
-
-static void
-memory_close(ByteSource *source)
-{
-	(void) source;
-}
-
-static const ByteSourceMethods memory_methods = {memory_read, memory_seek, memory_close};
 
 /* ------------------------------------------------------------ reading */
 
@@ -176,8 +120,8 @@ digest_row(Reading *reading, CsvReader *reader, int row)
 		const char *bytes = fields->base + fields->offset[row];
 
 		/* the scan leaves the null string to whoever decodes */
-		if ((length & TEXT_FIELD_QUOTED) == 0 && length == (uint32) reading->dialect->null_length &&
-			memcmp(bytes, reading->dialect->null, length) == 0)
+		if ((length & TEXT_FIELD_QUOTED) == 0 && length == (uint32) reading->dialect->grammar.null_length &&
+			memcmp(bytes, reading->dialect->grammar.null, length) == 0)
 			length = TEXT_FIELD_NULL;
 		digest_bytes(reading, &length, sizeof(length));
 		if (length != TEXT_FIELD_NULL)
@@ -221,7 +165,7 @@ read_input(void *argument)
 	for (int i = 0; i < MAX_WANTED; i++)
 	{
 		all[i] = i;
-		decoders[i] = text_decoder_create(types[i].type, types[i].typmod, reading->dialect->null, false,
+		decoders[i] = text_decoder_create(types[i].type, types[i].typmod, reading->dialect->grammar.null, false,
 									  reading->simd, CurrentMemoryContext);
 	}
 	csv_reader_want(reader, all, Min(reader->nfields, MAX_WANTED));
@@ -284,12 +228,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	text = (data[0] & 1) != 0;
 	dialect = (CsvDialect){
-		.csv = !text,
-		.delimiter = delimiters[data[2] % lengthof(delimiters)],
-		.quote = '"',
-		.escape = (data[0] & 4) ? '\\' : '"',
-		.null = text ? "\\N" : "",
-		.null_length = text ? 2 : 0,
+		.grammar.csv = !text,
+		.grammar.delimiter = delimiters[data[2] % lengthof(delimiters)],
+		.grammar.quote = '"',
+		.grammar.escape = (data[0] & 4) ? '\\' : '"',
+		.grammar.null = text ? "\\N" : "",
+		.grammar.null_length = text ? 2 : 0,
 		.encoding = (data[0] & 8) ? PG_LATIN1 : PG_UTF8,
 		.header = (data[0] & 2) ? HEADER_PRESENT : HEADER_NONE,
 		.skip = data[1] & 3
@@ -297,13 +241,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pieces = (Reading){
 		.dialect = &dialect,
 		.compression = compressions[(data[0] >> 4) & 3],
-		.source = {{&memory_methods, "f.csv", false, -1, 0}, (const char *) data + SETTINGS, size - SETTINGS, 0, 1 + (data[3] & 15)},
 		.block_bytes = blocks[(data[1] >> 2) & 3],
 		.max_rows = 1 + (data[3] & 15),
 		.simd = true
 	};
+	memory_source_init(&pieces.source, "f.csv", data + SETTINGS, size - SETTINGS);
 	whole = pieces;
-	whole.source.most = size;
+	pieces.source.most = 1 + (data[3] & 15);
 	whole.block_bytes = 1024 * 1024;
 	whole.max_rows = MAX_ROWS;
 	whole.simd = false;

@@ -45,8 +45,10 @@
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/datum.h"
+#include "utils/fmgrprotos.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -989,18 +991,6 @@ ReleaseExternalFD(void)
 }
 
 FILE *
-OpenPipeStream(const char *command, const char *mode)
-{
-	return popen(command, mode);
-}
-
-int
-ClosePipeStream(FILE *file)
-{
-	return pclose(file);
-}
-
-FILE *
 AllocateFile(const char *name, const char *mode)
 {
 	return fopen(name, mode);
@@ -1230,6 +1220,25 @@ pg_do_encoding_conversion_buf(Oid proc, int src_encoding, int dest_encoding,
 	return src - start;
 }
 
+/* UTF-8 to the "database" alone. */
+char *
+pg_any_to_server(const char *s, int len, int encoding)
+{
+	size_t		room = ((size_t) len + 1) * MAX_CONVERSION_GROWTH + 1;
+	Oid			proc = FindDefaultConversionProc(encoding, server_stub_encoding);
+	char	   *result;
+
+	if (encoding == server_stub_encoding || !OidIsValid(proc))
+	{
+		(void) pg_verify_mbstr(encoding, s, len, false);
+		return (char *) s;
+	}
+	result = palloc(room);
+	(void) pg_do_encoding_conversion_buf(proc, encoding, server_stub_encoding, (unsigned char *) s, len,
+										 (unsigned char *) result, (int) room, false);
+	return result;
+}
+
 /* ------------------------------------------------------------ catalogs */
 
 #define STUB_MISSING(result, function, arguments) \
@@ -1277,6 +1286,25 @@ STUB_MISSING(char *, format_type_with_typemod, (Oid type_oid, int32 typemod))
 STUB_MISSING(int, varstr_levenshtein_less_equal, (const char *source, int slen, const char *target, int tlen,
 												  int ins_c, int del_c, int sub_c, int max_d, bool trusted))
 
+/* what values of Arrow files would ask for */
+STUB_MISSING(Datum, DirectFunctionCall1Coll, (PGFunction func, Oid collation, Datum arg1))
+STUB_MISSING(Datum, DirectFunctionCall2Coll, (PGFunction func, Oid collation, Datum arg1, Datum arg2))
+STUB_MISSING(struct varlena *, pg_detoast_datum, (struct varlena * datum))
+STUB_MISSING(Datum, numeric, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_in, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_out, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_eq, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_float4, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_float8, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, float4_numeric, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, float8_numeric, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, interval_out, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, interval_scale, (PG_FUNCTION_ARGS))
+STUB_MISSING(void, AdjustTimeForTypmod, (TimeADT * time, int32 typmod))
+STUB_MISSING(void, AdjustTimestampForTypmod, (Timestamp * time, int32 typmod))
+STUB_MISSING(bool, DomainHasConstraints, (Oid type_id))
+STUB_MISSING(void, domain_check, (Datum value, bool isnull, Oid domainType, void **extra, MemoryContext mcxt))
+
 /* ------------------------------------------------------------ tuples */
 
 Datum
@@ -1317,7 +1345,15 @@ TupleDescInitEntry(TupleDesc desc, AttrNumber attributeNumber, const char *attri
 }
 
 /* Only its address is looked at. */
-const TupleTableSlotOps TTSOpsMinimalTuple = {0};
+static void
+slot_clear(TupleTableSlot *slot)
+{
+	MemoryContextReset(slot->tts_mcxt);
+	slot->tts_nvalid = 0;
+	slot->tts_flags |= TTS_FLAG_EMPTY;
+}
+
+const TupleTableSlotOps TTSOpsMinimalTuple = {.clear = slot_clear};
 
 TupleTableSlot *
 MakeSingleTupleTableSlot(TupleDesc tupdesc, const TupleTableSlotOps *tts_ops)

@@ -12,13 +12,14 @@
 #include "postgres.h"
 
 #include <lz4frame.h>
-#include <time.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "memory_source.h"
+#include "random.h"
 #include "server_stub.h"
 #include "tap.h"
 #include "wire/codec.h"
@@ -26,17 +27,6 @@
 #define MAX_BYTES	(8 * 1024 * 1024)
 
 static const Compression compressions[] = {COMPRESSION_GZIP, COMPRESSION_ZSTD, COMPRESSION_LZ4};
-
-static uint64 random_state;
-
-static uint32
-random_below(uint32 n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32) (random_state >> 16) % n;
-}
 
 /* ------------------------------------------------------------ bytes */
 
@@ -129,46 +119,6 @@ append_skippable(Bytes *bytes, uint32 length)
 		bytes_append(bytes, "\x28", 1);
 }
 
-/* ------------------------------------------------------------ a file in memory */
-
-typedef struct MemorySource
-{
-	ByteSource	base;
-	const unsigned char *data;
-	size_t		length;
-	size_t		position;
-	bool		ragged;			/* reads end anywhere */
-	int			closed;
-} MemorySource;
-
-static size_t
-memory_read(ByteSource *base, char *buffer, size_t capacity)
-{
-	MemorySource *source = (MemorySource *) base;
-	size_t		got = Min(capacity, source->length - source->position);
-
-	if (source->ragged && got > 1)
-		got = 1 + random_below(got);
-	memcpy(buffer, source->data + source->position, got);
-	source->position += got;
-	base->blocks_read++;
-	return got;
-}
-
-static void
-memory_seek(ByteSource *base, int64 offset)
-{
-	((MemorySource *) base)->position = offset;
-}
-
-static void
-memory_close(ByteSource *base)
-{
-	((MemorySource *) base)->closed++;
-}
-
-static const ByteSourceMethods memory_methods = {memory_read, memory_seek, memory_close};
-
 /* ------------------------------------------------------------ decompressing */
 
 typedef struct Run
@@ -189,10 +139,7 @@ run_init(Run *run, Compression compression, const Bytes *input)
 
 	memset(run, 0, sizeof(*run));
 	run->output.data = buffer ? buffer : malloc(MAX_BYTES);
-	run->inner.base.methods = &memory_methods;
-	run->inner.base.name = "x";
-	run->inner.data = input->data;
-	run->inner.length = input->length;
+	memory_source_init(&run->inner, "x", input->data, input->length);
 	run->compression = compression;
 	run->block_bytes = 65536;
 	run->capacity = 65536;
@@ -206,7 +153,7 @@ run_drain(Run *run)
 	run->output.length = 0;
 	do
 	{
-		size_t		capacity = run->capacity ? run->capacity : 1 + random_below(5000);
+		size_t		capacity = run->capacity ? run->capacity : (size_t) (1 + random_below(5000));
 
 		capacity = Min(capacity, MAX_BYTES - run->output.length);
 		got = byte_source_read(run->source, (char *) run->output.data + run->output.length, capacity);
@@ -543,7 +490,7 @@ test_names(void)
 		{"a.csv", COMPRESSION_NONE, 5}, {"a.csv.gz", COMPRESSION_GZIP, 5}, {"a.bgz", COMPRESSION_GZIP, 1},
 		{"d/a.csv.zst", COMPRESSION_ZSTD, 7}, {"a.lz4", COMPRESSION_LZ4, 1}, {".gz", COMPRESSION_NONE, 3},
 		{"d.gz/a", COMPRESSION_NONE, 6}, {"d/.zst", COMPRESSION_NONE, 6}, {"", COMPRESSION_NONE, 0},
-		{"gz", COMPRESSION_NONE, 2}
+		{"gz", COMPRESSION_NONE, 2}, {"a.CSV.GZ", COMPRESSION_GZIP, 5}, {"a.csv.Zst", COMPRESSION_ZSTD, 5}
 	};
 	Compression compression;
 
@@ -557,6 +504,8 @@ test_names(void)
 	tap_ok(compression_from_text("zstd", &compression) && compression == COMPRESSION_ZSTD, "name of zstd");
 	tap_ok(compression_from_text("none", &compression) && compression == COMPRESSION_NONE, "name of none");
 	tap_ok(!compression_from_text("bzip2", &compression), "no name");
+	tap_is_string(compression_names(), "none, gzip, zstd, lz4", "all names");
+	tap_is_string(compression_extension_names(), ".gz, .bgz, .zst, .lz4", "all extensions");
 }
 
 int
@@ -566,9 +515,7 @@ main(int argc, char **argv)
 	int			contexts;
 
 	server_stub_init();
-	random_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-	tap_note("seed " UINT64_FORMAT, random_state);
-	random_state = random_state * UINT64CONST(0x9E3779B97F4A7C15) | 1;
+	(void) random_begin(argc, argv);
 
 	test_names();
 	allocated = server_stub_allocated();

@@ -21,7 +21,6 @@
 #include "postgres.h"
 
 #include <ctype.h>
-#include <time.h>
 
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
@@ -29,33 +28,9 @@
 #include "utils/memutils.h"
 
 #include "merge/merge_internal.h"
+#include "random.h"
 #include "server_stub.h"
 #include "tap.h"
-
-/* ------------------------------------------------------------ random */
-
-static uint64 random_state;
-
-static uint32
-random_next(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32) (random_state >> 16);
-}
-
-static int
-random_below(int n)
-{
-	return n > 0 ? (int) (random_next() % (uint32) n) : 0;
-}
-
-static bool
-one_in(int n)
-{
-	return random_below(n) == 0;
-}
 
 /* ------------------------------------------------------------ keys */
 
@@ -491,10 +466,7 @@ join_open(Join *join)
 	{
 		MockStream *mock = &join->mocks[i];
 
-		mock->stream.methods = &mock_methods;
-		mock->stream.spec = &mock->spec;
-		mock->stream.key = &join->key;
-		mock->stream.wanted = mock->wanted;
+		stream_init(&mock->stream, &mock_methods, &mock->spec, &join->key, mock->wanted);
 		mock->stream.can_seek = mock->can_seek;
 		mock->kind = join->kind;
 		mock->shift = join->shift;
@@ -1890,12 +1862,11 @@ test_cancel(void)
 int
 main(int argc, char **argv)
 {
-	uint64		seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
 	int			rounds = argc > 2 ? atoi(argv[2]) : 2500;
+	uint64		seed;
 
 	server_stub_init();
-	random_state = seed * UINT64CONST(0x9E3779B97F4A7C15) + 1;
-	tap_note("seed %llu", (unsigned long long) seed);
+	seed = random_begin(argc, argv);
 
 	test_small();
 	test_repeats();

@@ -18,6 +18,7 @@
 #include <errno.h>
 
 #include "column/text_decoder.h"
+#include "random.h"
 #include "server_stub.h"
 #include "tap.h"
 
@@ -26,15 +27,6 @@
 #define ROUNDS		300
 
 #define LEFT_ALONE	UINT64CONST(0x5A5A5A5A5A5A5A5A)
-
-static uint64 seed = 20240601;
-
-static uint32
-random_below(uint32 n)
-{
-	seed = seed * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);
-	return (uint32) ((seed >> 33) % n);
-}
 
 /* In place of the extension's: the field was left to the input function. */
 Datum
@@ -75,7 +67,7 @@ random_field(char *p, NumberKind kind, uint32 most_digits, uint32 oddity)
 {
 	uint32		n = 0;
 	uint32		digits = random_below(most_digits + 1);
-	uint32		point = kind >= KIND_FLOAT4 && random_below(3) > 0 ? random_below(digits + 1) : digits + 1;
+	uint32		point = kind >= KIND_FLOAT4 && random_below(3) > 0 ? (uint32) random_below(digits + 1) : digits + 1;
 	static const char odd[] = " +-.eE/:x\x80\xFF\0";
 
 	if (random_below(oddity) == 0)
@@ -278,9 +270,7 @@ int
 main(int argc, char **argv)
 {
 	server_stub_init();
-	if (argc > 1)
-		seed = strtoull(argv[1], NULL, 10);
-	tap_note("seed %llu", (unsigned long long) seed);
+	(void) random_begin(argc, argv);
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		test_kind((NumberKind) kind);
 	test_edges();

@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -23,6 +22,7 @@
 #include "utils/memutils.h"
 
 #include "io/path.h"
+#include "descriptors.h"
 #include "server_stub.h"
 #include "tap.h"
 
@@ -139,18 +139,6 @@ call_check_name(void *argument)
 	path_check_name("filename", ((Call *) argument)->name);
 }
 
-static int
-descriptors_open(void)
-{
-	DIR		   *dir = opendir("/proc/self/fd");
-	int			count = 0;
-
-	while (readdir(dir) != NULL)
-		count++;
-	closedir(dir);
-	return count;
-}
-
 static void
 opens(const char *below, const char *name, const char *content)
 {
@@ -248,6 +236,11 @@ test_open(void)
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	refuses(NULL, longer, "42622", "is too long");
+
+	/* shown are 64 bytes at most, and no half of a character */
+	for (size_t i = 1; i + 2 < sizeof(longer); i += 2)
+		memcpy(longer + i, "\xC3\xA9", 2);
+	refuses(NULL, longer, "42622", psprintf("name \"%.63s...\" is too long", longer));
 }
 
 static void

@@ -2,24 +2,26 @@
  *
  * test_source.c
  *	  Files under a bounded number of descriptors, files that change while
- *	  they are read, plain files and programs as byte sources.
+ *	  they are read, plain files and programs as byte sources, answers kept.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "descriptors.h"
 #include "io/byte_source.h"
+#include "io/file_cache.h"
 #include "server_stub.h"
 #include "tap.h"
 
@@ -35,18 +37,6 @@ write_file(const char *name, const char *content)
 
 	fputs(content, file);
 	fclose(file);
-}
-
-static int
-descriptors_open(void)
-{
-	DIR		   *dir = opendir("/proc/self/fd");
-	int			count = 0;
-
-	while (readdir(dir) != NULL)
-		count++;
-	closedir(dir);
-	return count;
 }
 
 typedef struct Call
@@ -447,6 +437,61 @@ test_program(void)
 	test_program_cancel();
 }
 
+/* ------------------------------------------------------------ answers kept */
+
+/* The file "cached", last changed so many seconds ago. */
+static SourceFile *
+open_aged(int seconds)
+{
+	struct timespec times[2] = {{time(NULL) - seconds, 0}, {time(NULL) - seconds, 0}};
+
+	write_file("cached", "12345");
+	utimensat(AT_FDCWD, psprintf("%s/cached", scratch), times, 0);
+	return source_file_open(&folder, "cached");
+}
+
+/* The answer to a question about the file, or -1; then it is answered. */
+static int
+ask(FileCache *cache, const SourceFile *file, uint64 reading, int answer)
+{
+	FileQuestion question;
+	const int  *known = file_cache_find(cache, file, reading, &question);
+	int			result = known != NULL ? *known : -1;
+
+	file_cache_keep(cache, &question, &answer);
+	return result;
+}
+
+static void
+test_cache(void)
+{
+	FileCache	cache = {"answers", sizeof(int), NULL};
+	SourceFile *file = open_aged(3600);
+	SourceFile *other = open_aged(1800);
+
+	tap_is_int(ask(&cache, file, 1, 11), -1, "nothing is known at first");
+	tap_is_int(ask(&cache, file, 1, 12), 11, "an answer is kept");
+	tap_is_int(ask(&cache, file, 1, 12), 12, "the last one");
+	tap_is_int(ask(&cache, file, 2, 22), -1, "read in another way it is another question");
+	tap_is_int(ask(&cache, other, 1, 31), -1, "a file that has changed since is another");
+	tap_is_int(ask(&cache, other, 1, 31), 31, "its own answer is kept");
+	for (int i = 0; i < 20000; i++)
+		(void) ask(&cache, file, 1000 + i, i);
+	tap_ok(hash_get_num_entries(cache.entries) < 10000, "no more are kept than there is room for");
+	tap_is_int(ask(&cache, file, 1000 + 19999, 0), 19999, "the last ones are");
+	source_file_close(file);
+	source_file_close(other);
+
+	file = open_aged(0);
+	(void) ask(&cache, file, 1, 41);
+	tap_is_int(ask(&cache, file, 1, 42), -1, "no answer is kept for a file that has just changed");
+	source_file_close(file);
+	file = open_aged(-3600);
+	(void) ask(&cache, file, 1, 41);
+	tap_is_int(ask(&cache, file, 1, 42), -1, "nor for one that changes in the future");
+	source_file_close(file);
+}
+
 int
 main(void)
 {
@@ -462,6 +507,7 @@ main(void)
 	test_file_source();
 	test_range_source();
 	test_program();
+	test_cache();
 	MemoryContextReset(TopMemoryContext);
 	tap_is_int(descriptors_open(), before, "no descriptor is left in the end");
 	tap_is_int(external_left(), 1000, "nor one accounted for");

@@ -16,7 +16,6 @@
 #include "postgres.h"
 
 #include <limits.h>
-#include <time.h>
 
 #include "catalog/pg_type_d.h"
 #include "utils/lsyscache.h"
@@ -24,30 +23,12 @@
 #include "utils/typcache.h"
 
 #include "csv/csv_stream.h"
+#include "random.h"
 #include "server_stub.h"
 #include "stream/formats.h"
 #include "stream/layers.h"
 #include "stream/stream.h"
 #include "tap.h"
-
-/* ------------------------------------------------------------ random */
-
-static uint64 random_state;
-
-static uint32
-random_next(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32) (random_state >> 16);
-}
-
-static int
-random_below(int n)
-{
-	return n > 0 ? (int) (random_next() % (uint32) n) : 0;
-}
 
 /* ------------------------------------------------------------ files in memory */
 
@@ -374,10 +355,7 @@ memory_open(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 	MemoryStream *memory = palloc0(sizeof(MemoryStream));
 
 	memory->file = find_file(segment->name);
-	memory->stream.methods = &memory_methods;
-	memory->stream.spec = spec;
-	memory->stream.key = key;
-	memory->stream.wanted = wanted;
+	stream_init(&memory->stream, &memory_methods, spec, key, wanted);
 	memory->stream.can_seek = memory->file->can_seek;
 	memory->resources = resources;
 	memory->batch_context = AllocSetContextCreate(CurrentMemoryContext, "memory batch",
@@ -494,20 +472,6 @@ path_list(const Folder *folder, const char *name)
 	return names;
 }
 
-Compression
-compression_from_path(const char *path, size_t *stem_length)
-{
-	size_t		length = strlen(path);
-
-	*stem_length = length;
-	if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
-	{
-		*stem_length = length - 3;
-		return COMPRESSION_GZIP;
-	}
-	return COMPRESSION_NONE;
-}
-
 void
 get_typlenbyval(Oid type, int16 *typlen, bool *typbyval)
 {
@@ -530,26 +494,6 @@ OidOutputFunctionCall(Oid output, Datum value)
 		return psprintf("%lld", (long long) DatumGetInt64(value));
 	return pnstrdup(VARDATA_ANY(DatumGetPointer(value)), VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
 }
-
-/* What else key.c would ask the server for, if a key were made from the catalogs. */
-#define NEVER_CALLED(result, function, arguments) \
-extern result function arguments; \
-result __attribute__((weak)) \
-function arguments \
-{ \
-	elog(ERROR, "not in this test: %s", #function); \
-	pg_unreachable(); \
-}
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-NEVER_CALLED(void, PrepareSortSupportFromOrderingOp, (Oid operator, SortSupport ssup))
-NEVER_CALLED(TypeCacheEntry *, lookup_type_cache, (Oid type, int flags))
-NEVER_CALLED(Oid, getBaseType, (Oid type))
-NEVER_CALLED(bool, get_collation_isdeterministic, (Oid collation))
-NEVER_CALLED(int, ssup_datum_unsigned_cmp, (Datum x, Datum y, SortSupport ssup))
-NEVER_CALLED(struct varlena *, pg_detoast_datum_packed, (struct varlena * datum))
-#pragma GCC diagnostic pop
 
 ColumnStream *
 sorted_open(const StreamSpec *spec, List *files, const Key *key, const bool *wanted,
@@ -1156,6 +1100,9 @@ test_files(void)
 		   "a declared format settles which");
 
 	spec.format = NULL;
+	spec.filename = "elsewhere/LENGTH.TSV.GZ";
+	tap_ok(server_stub_try(find_them, &spec) && !first_found()->csv &&
+		   first_found()->compression == COMPRESSION_GZIP, "extensions in capitals");
 	spec.filename = "length.dat";
 	tap_ok(!server_stub_try(find_them, &spec), "unknown extension");
 	tap_is_string(server_stub_error.message, "format of file \"length.dat\" is not known", "says so");
@@ -1248,12 +1195,11 @@ test_facts(void)
 int
 main(int argc, char **argv)
 {
-	uint64		seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
 	int			rounds = argc > 2 ? atoi(argv[2]) : 1500;
+	uint64		seed;
 
 	server_stub_init();
-	random_state = seed * UINT64CONST(0x9E3779B97F4A7C15) + 1;
-	tap_note("seed %llu", (unsigned long long) seed);
+	seed = random_begin(argc, argv);
 
 	test_random_streams(seed, rounds);
 	test_errors();
