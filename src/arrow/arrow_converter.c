@@ -562,30 +562,51 @@ load_index(const char *p, int width)
 }
 
 static pg_attribute_always_inline void
-convert_indexes(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width)
+index_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width,
+		   const int16 *rows)
 {
 	ArrowEntries *entries = NULL;
+	const Datum *known = NULL;
+	const uint8 *states = NULL;
+	Datum	   *values = run->values;
+	bool	   *isnull = run->isnull;
 	const char *indexes = vector->values + (run->from - vector->from) * width;
 	int			n = arrow_run_count(run);
 
 	for (int k = 0; k < n; k++)
 	{
-		int			row = arrow_run_row(run, k);
+		int			row = rows ? rows[k] : k;
 		int64		index;
 
-		run->values[row] = 0;
-		if (run->isnull[row])
+		values[row] = 0;
+		if (isnull[row])
 			continue;
-		*run->current = row;
-		/* a batch of nulls needs no dictionary */
 		if (unlikely(entries == NULL))
+		{
+			/* rows that are all null need no dictionary */
+			*run->current = row;
 			entries = entries_current(converter, vector, run->arena);
+			known = entries->values;
+			states = entries->states;
+		}
 		index = load_index(indexes + (int64) row * width, width);
-		if (unlikely(entries->states[index] == ENTRY_UNKNOWN))
+		if (unlikely(states[index] == ENTRY_UNKNOWN))
+		{
+			*run->current = row;
 			entry_convert(converter, entries, index);
-		run->values[row] = entries->values[index];
-		run->isnull[row] = entries->states[index] == ENTRY_NULL;
+		}
+		values[row] = known[index];
+		isnull[row] = states[index] == ENTRY_NULL;
 	}
+}
+
+static pg_attribute_always_inline void
+convert_indexes(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width)
+{
+	if (run->rows != NULL)
+		index_rows(converter, vector, run, width, run->rows);
+	else
+		index_rows(converter, vector, run, width, NULL);
 }
 
 static void

@@ -248,8 +248,11 @@ unusual_datum(ArrowConverter *converter, ArrowBytes bytes, bool verify, ArenaCur
  * takes any bytes.
  */
 static pg_attribute_always_inline void
-offsets_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width, bool text)
+offsets_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width, bool text,
+			 const int16 *rows)
 {
+	Datum	   *values = run->values;
+	bool	   *isnull = run->isnull;
 	const char *offsets = vector->values + (run->from - vector->from) * width;
 	const char *data = vector->data;
 	int64		data_from = vector->data_from;
@@ -264,7 +267,7 @@ offsets_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run
 		data = empty;
 		data_from = load_offset(offsets, 0, width);
 	}
-	if (text && run->rows == NULL)
+	if (text && rows == NULL)
 	{
 		int64		begin = load_offset(offsets, 0, width);
 
@@ -272,30 +275,39 @@ offsets_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run
 	}
 	for (int k = 0; k < n; k++)
 	{
-		int			row = arrow_run_row(run, k);
+		int			row = rows ? rows[k] : k;
 		int64		begin;
 		int64		length;
 		const char *p;
 
-		run->values[row] = 0;
-		if (run->isnull[row])
+		values[row] = 0;
+		if (isnull[row])
 			continue;
 		begin = load_offset(offsets, row, width);
 		length = load_offset(offsets, row + 1, width) - begin;
 		p = data + (begin - data_from);
 		if (likely(length <= longest && (verified || bytes_are_plain(p, length))))
-			run->values[row] = short_datum_in_steps(&cursor, run->arena, p, length);
+			values[row] = short_datum_in_steps(&cursor, run->arena, p, length);
 		else
 		{
 			ArenaCursor copy = cursor;	/* so that it may stay in registers */
 
 			*run->current = row;
-			run->values[row] = unusual_datum(converter, (ArrowBytes){p, length}, !verified,
+			values[row] = unusual_datum(converter, (ArrowBytes){p, length}, !verified,
 											 &copy, run->arena);
 			cursor = copy;
 		}
 	}
 	arena_cursor_give(run->arena, &cursor);
+}
+
+static pg_attribute_always_inline void
+offsets_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width, bool text)
+{
+	if (run->rows != NULL)
+		offsets_rows(converter, vector, run, width, text, run->rows);
+	else
+		offsets_rows(converter, vector, run, width, text, NULL);
 }
 
 static void

@@ -45,7 +45,6 @@
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/datum.h"
 #include "utils/fmgrprotos.h"
@@ -1312,8 +1311,8 @@ STUB_MISSING(Datum, float4_numeric, (PG_FUNCTION_ARGS))
 STUB_MISSING(Datum, float8_numeric, (PG_FUNCTION_ARGS))
 STUB_MISSING(Datum, interval_out, (PG_FUNCTION_ARGS))
 STUB_MISSING(Datum, interval_scale, (PG_FUNCTION_ARGS))
-STUB_MISSING(void, AdjustTimeForTypmod, (TimeADT * time, int32 typmod))
-STUB_MISSING(void, AdjustTimestampForTypmod, (Timestamp * time, int32 typmod))
+STUB_MISSING(Datum, time_scale, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, timestamp_scale, (PG_FUNCTION_ARGS))
 STUB_MISSING(bool, DomainHasConstraints, (Oid type_id))
 STUB_MISSING(void, domain_check, (Datum value, bool isnull, Oid domainType, void **extra, MemoryContext mcxt))
 
