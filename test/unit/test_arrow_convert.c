@@ -1010,10 +1010,11 @@ datum_equals(Datum datum, const char *bytes, int length)
 static void
 test_text_loops(void)
 {
-	static const ArrowTypeId types[] = {ARROW_UTF8, ARROW_LARGE_UTF8, ARROW_BINARY, ARROW_LARGE_BINARY};
+	static const ArrowTypeId types[] = {ARROW_UTF8, ARROW_LARGE_UTF8, ARROW_BINARY, ARROW_LARGE_BINARY,
+	ARROW_UTF8_VIEW};
 	static const char *const characters[] = {"a", "Z", "~", " ", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
 
-	for (int kind = 0; kind < 4; kind++)
+	for (int kind = 0; kind < (int) lengthof(types); kind++)
 	{
 		ArrowField	field = {.type = types[kind], .name = "f"};
 		int			wrong = 0;
@@ -1098,6 +1099,26 @@ test_encodings(void)
 	for (int i = 0; i < (int) lengthof(wrong); i++)
 		tap_ok(!convert_string(wrong[i].bytes, wrong[i].length, TEXTOID, -1, false) &&
 			   failed_with(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE) && current == 1, "%s", wrong[i].what);
+	/* at every place of strings of every length */
+	{
+		int			accepted = 0;
+		int			refused = 0;
+
+		for (int length = 1; length < 40; length++)
+		{
+			for (int place = 0; place < length; place++)
+			{
+				char		text[40];
+
+				memset(text, 0x7F, length);
+				text[place] = '\1';
+				refused += !convert_string(text, length, TEXTOID, -1, false);
+				text[place] = place % 2 ? '\0' : '\x80';
+				accepted += convert_string(text, length, TEXTOID, -1, false);
+			}
+		}
+		tap_ok(refused == 0 && accepted == 0, "one wrong byte is found at every place");
+	}
 	tap_ok(convert_string("\xFF\0", 2, BYTEAOID, -1, false) && datum_equals(values[1], "\xFF\0", 2),
 		   "bytea takes them all");
 	/* joined they would be one character */
