@@ -20,12 +20,14 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
+#include "utils/uuid.h"
 
 #include "arrow/arrow_converter_internal.h"
 
@@ -162,6 +164,16 @@ arrow_field_is_nested(const ArrowField *field)
 	return field_family(field_behind_runs(field)) == FAMILY_NESTED;
 }
 
+/* 16 bytes whose writer said that they are one. */
+static bool
+field_is_uuid(const ArrowField *field)
+{
+	const char *extension = arrow_metadata_value(&field->metadata, "ARROW:extension:name");
+
+	return field->type == ARROW_FIXED_SIZE_BINARY && field->byte_width == UUID_LEN &&
+		extension != NULL && strcmp(extension, "arrow.uuid") == 0;
+}
+
 Oid
 arrow_natural_type(const ArrowField *field)
 {
@@ -191,7 +203,7 @@ arrow_natural_type(const ArrowField *field)
 		case FAMILY_INTERVAL:
 			return INTERVALOID;
 		case FAMILY_BINARY:
-			return BYTEAOID;
+			return field_is_uuid(field) ? UUIDOID : BYTEAOID;
 		case FAMILY_NESTED:
 			return JSONBOID;
 		default:
@@ -200,6 +212,13 @@ arrow_natural_type(const ArrowField *field)
 }
 
 /* ------------------------------------------------------------ errors */
+
+/* The schema's names are UTF-8. */
+static const char *
+name_in_database(const char *name)
+{
+	return pg_any_to_server(name, strlen(name), PG_UTF8);
+}
 
 static const char *
 unit_name(ArrowTimeUnit unit)
@@ -277,7 +296,8 @@ arrow_field_type_name(const ArrowField *field)
 			return psprintf("time%d[%s]", field->bit_width, unit_name(field->unit));
 		case ARROW_TIMESTAMP:
 			if (field->timezone != NULL && field->timezone[0] != '\0')
-				return psprintf("timestamp[%s, tz=%s]", unit_name(field->unit), field->timezone);
+				return psprintf("timestamp[%s, tz=%s]", unit_name(field->unit),
+								name_in_database(field->timezone));
 			return psprintf("timestamp[%s]", unit_name(field->unit));
 		case ARROW_DURATION:
 			return psprintf("duration[%s]", unit_name(field->unit));
@@ -326,7 +346,7 @@ arrow_refuse_pair(const ArrowConverter *converter)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of type %s cannot hold field \"%s\" of file \"%s\"",
 					converter->column, format_type_with_typemod(converter->type, converter->typmod),
-					field == converter->field ? field->name : converter->field->name, converter->file),
+					name_in_database(converter->field->name), converter->file),
 			 errdetail("The field's type is %s.%s", arrow_field_type_name(field), sense),
 			 errhint("Types that can hold it: %s.", types_for_field(field))));
 }
@@ -514,7 +534,8 @@ entries_current(ArrowConverter *converter, const ArrowVector *vector, ValueArena
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("a dictionary of file \"%s\" is missing", converter->file),
-				 errdetail("Field \"%s\" refers to dictionary %lld.", converter->field->name,
+				 errdetail("Field \"%s\" refers to dictionary %lld.",
+						   name_in_database(converter->field->name),
 						   (long long) converter->field->dictionary_id)));
 	if (unlikely(entries->dictionary != dictionary || entries->generation != dictionary->generation))
 		entries_renew(converter, dictionary, arena);

@@ -108,7 +108,8 @@ extern Datum arrow_element(ArrowConverter *converter, ArrowVector *vector, int64
 /*
  * The type that holds all of a field's values as they are meant: int4 for
  * int32, numeric for uint64, interval for a duration.  Of a nested field it is
- * jsonb, of strings text, of binaries bytea, of the null type text.  A
+ * jsonb, of strings text, of binaries bytea (uuid where the field's metadata
+ * says so), of the null type text.  A
  * dictionary's or run-end encoded field's is that of its values.  Its modifier
  * is always -1.
  */

@@ -700,8 +700,8 @@ check_scale(const ArrowConverter *converter)
 	if (converter->field->scale < -MAX_SCALE || converter->field->scale > MAX_SCALE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("scale %d of field \"%s\" of file \"%s\" is not supported",
-						converter->field->scale, converter->field->name, converter->file),
+				 errmsg("decimal numbers of scale %d in file \"%s\" are not supported",
+						converter->field->scale, converter->file),
 				 errdetail("It can be from %d to %d.", -MAX_SCALE, MAX_SCALE)));
 }
 

@@ -9,6 +9,7 @@
  * run of rows where these lie one behind the other.
  *
  * A binary becomes text if its bytes are text; it is not shown in hexadecimal.
+ * A uuid, where the field is said to be one, shows as such.
  * A string becomes bytea by its bytes as they stand in the file.
  *
  * Values get a one-byte header where they can, packed without alignment.
@@ -264,10 +265,23 @@ static pg_attribute_always_inline Datum
 short_datum(ArenaCursor *cursor, ValueArena *arena, const char *p, int64 length)
 {
 	char	   *result = arena_cursor_reserve(arena, cursor, VARATT_SHORT_MAX);
+	char	   *target = VARDATA_SHORT(result);
 
 	SET_VARSIZE_SHORT(result, VARHDRSZ_SHORT + length);
-	memcpy(VARDATA_SHORT(result), p, length);
-	cursor->next = VARDATA_SHORT(result) + length;
+	/* most are as short as fits a view */
+	if (length >= 8 && length <= 16)
+	{
+		memcpy(target, p, 8);
+		memcpy(target + length - 8, p + length - 8, 8);
+	}
+	else if (length >= 4 && length < 8)
+	{
+		memcpy(target, p, 4);
+		memcpy(target + length - 4, p + length - 4, 4);
+	}
+	else
+		memcpy(target, p, length);
+	cursor->next = target + length;
 	return PointerGetDatum(result);
 }
 
@@ -412,6 +426,11 @@ choose_loop(ArrowConverter *converter, ArrowConvertMethod ordinary, ArrowConvert
 void
 arrow_prepare_text(ArrowConverter *converter)
 {
+	if (arrow_natural_type(converter->field) == UUIDOID)
+	{
+		arrow_prepare_output(converter);
+		return;
+	}
 	set_max_length(converter);
 	converter->element = element_text;
 	/* each bpchar(n) is padded */

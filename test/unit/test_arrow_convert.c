@@ -118,6 +118,17 @@ arrow_nested_types(const ArrowField *field)
 	return "jsonb";
 }
 
+const char *
+arrow_metadata_value(const ArrowMetadata *metadata, const char *key)
+{
+	for (int i = 0; i < metadata->n; i++)
+	{
+		if (strcmp(metadata->keys[i], key) == 0)
+			return metadata->values[i];
+	}
+	return NULL;
+}
+
 ArrowBytes
 arrow_bytes(ArrowVector *vector, int64 i)
 {
@@ -1353,6 +1364,15 @@ test_natural_types(void)
 		wrong += arrow_natural_type(&field) != integers[i].type;
 	}
 	tap_is_int(wrong, 0, "natural types of integers hold them all");
+	{
+		const char *keys[] = {"ARROW:extension:name"};
+		const char *names[] = {"arrow.uuid"};
+		ArrowField	field = {.type = ARROW_FIXED_SIZE_BINARY, .byte_width = 16};
+
+		tap_is_int(arrow_natural_type(&field), BYTEAOID, "16 bytes are bytea");
+		field.metadata = (ArrowMetadata){1, keys, names};
+		tap_is_int(arrow_natural_type(&field), UUIDOID, "unless they are said to be a uuid");
+	}
 }
 
 int
