@@ -489,6 +489,15 @@ enum
 	ENTRY_NULL
 };
 
+/*
+ * How many entries are kept, the first ones, and how many bytes of values, so
+ * that memory is bounded whatever a dictionary says that it has: entries may
+ * take no bytes in the file, or all the same ones.  Others are converted each
+ * time.
+ */
+#define MOST_ENTRIES		(1024 * 1024)
+#define MOST_ENTRY_BYTES	(64 * 1024 * 1024)
+
 /* A dictionary's entries, those that were asked for. */
 typedef struct ArrowEntries
 {
@@ -496,6 +505,7 @@ typedef struct ArrowEntries
 	uint64		generation;
 	MemoryContext context;		/* of all that follows; NULL: none yet */
 	ValueArena *arena;
+	int64		n;				/* of those that may be kept */
 	Datum	   *values;
 	uint8	   *states;
 } ArrowEntries;
@@ -516,10 +526,9 @@ entries_renew(ArrowConverter *converter, const ArrowDictionary *dictionary, Valu
 	context = AllocSetContextCreate(converter->context, "outerjoin_fdw dictionary", ALLOCSET_DEFAULT_SIZES);
 	entries->context = context;
 	entries->arena = value_arena_create(context);
-	/* as many as there are values of it in memory */
-	entries->values = MemoryContextAllocHuge(context, sizeof(Datum) * dictionary->length);
-	entries->states = MemoryContextAllocExtended(context, dictionary->length,
-												 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	entries->n = Min(dictionary->length, MOST_ENTRIES);
+	entries->values = MemoryContextAlloc(context, sizeof(Datum) * entries->n);
+	entries->states = MemoryContextAllocZero(context, entries->n);
 	entries->generation = dictionary->generation;
 	entries->dictionary = dictionary;
 }
@@ -542,18 +551,27 @@ entries_current(ArrowConverter *converter, const ArrowVector *vector, ValueArena
 	return entries;
 }
 
-static pg_noinline void
-entry_convert(ArrowConverter *converter, ArrowEntries *entries, int64 index)
+/* An entry that is not known yet, or cannot be. */
+static pg_noinline Datum
+entry_convert(ArrowConverter *converter, ArrowEntries *entries, int64 index, ValueArena *arena, bool *isnull)
 {
 	int64		element;
 	ArrowVector *part = arrow_dictionary_entry(entries->dictionary, index, &element);
-	bool		isnull = arrow_is_null(part, element);
+	bool		keep = index < entries->n &&
+		MemoryContextMemAllocated(entries->context, true) < MOST_ENTRY_BYTES;
 	Datum		value = 0;
 
-	if (!isnull)
-		value = converter->element(converter, part, element, entries->arena, &isnull);
-	entries->values[index] = isnull ? 0 : value;
-	entries->states[index] = isnull ? ENTRY_NULL : ENTRY_VALUE;
+	*isnull = arrow_is_null(part, element);
+	if (!*isnull)
+		value = converter->element(converter, part, element, keep ? entries->arena : arena, isnull);
+	if (*isnull)
+		value = 0;
+	if (keep)
+	{
+		entries->values[index] = value;
+		entries->states[index] = *isnull ? ENTRY_NULL : ENTRY_VALUE;
+	}
+	return value;
 }
 
 /* Indexes are not negative, whatever their signedness, once they were loaded. */
@@ -589,6 +607,7 @@ index_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, 
 	ArrowEntries *entries = NULL;
 	const Datum *known = NULL;
 	const uint8 *states = NULL;
+	int64		nknown = 0;
 	Datum	   *values = run->values;
 	bool	   *isnull = run->isnull;
 	const char *indexes = vector->values + (run->from - vector->from) * width;
@@ -609,12 +628,14 @@ index_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, 
 			entries = entries_current(converter, vector, run->arena);
 			known = entries->values;
 			states = entries->states;
+			nknown = entries->n;
 		}
 		index = load_index(indexes + (int64) row * width, width);
-		if (unlikely(states[index] == ENTRY_UNKNOWN))
+		if (unlikely(index >= nknown || states[index] == ENTRY_UNKNOWN))
 		{
 			*run->current = row;
-			entry_convert(converter, entries, index);
+			values[row] = entry_convert(converter, entries, index, run->arena, &isnull[row]);
+			continue;
 		}
 		values[row] = known[index];
 		isnull[row] = states[index] == ENTRY_NULL;
@@ -771,8 +792,8 @@ element_of_dictionary(ArrowConverter *converter, ArrowVector *vector, int64 i,
 	ArrowEntries *entries = entries_current(converter, vector, arena);
 	int64		index = load_index(arrow_fixed(vector, i), vector->width);
 
-	if (entries->states[index] == ENTRY_UNKNOWN)
-		entry_convert(converter, entries, index);
+	if (index >= entries->n || entries->states[index] == ENTRY_UNKNOWN)
+		return entry_convert(converter, entries, index, arena, isnull);
 	*isnull = entries->states[index] == ENTRY_NULL;
 	return entries->values[index];
 }

@@ -128,7 +128,8 @@ pg_noreturn extern void arrow_refuse_pair(const ArrowConverter *converter);
 pg_noreturn extern void arrow_refuse_rounding(const ArrowConverter *converter, const char *value);
 
 /* The error of a value that is more than the type's kind: 1.5 for an integer. */
-pg_noreturn extern void arrow_refuse_fraction(const ArrowConverter *converter, const char *value, const char *what);
+pg_noreturn extern void arrow_refuse_fraction(const ArrowConverter *converter, const char *value,
+											  const char *what);
 
 /* The error of a value outside the type's range. */
 pg_noreturn extern void arrow_refuse_range(const ArrowConverter *converter, const char *value);

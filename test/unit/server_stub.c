@@ -288,6 +288,20 @@ MemoryContextGetParent(MemoryContext context)
 	return (MemoryContext) ((StubContext *) context)->parent;
 }
 
+/* Of the context and, if so asked, of those below it. */
+Size
+MemoryContextMemAllocated(MemoryContext context, bool recurse)
+{
+	StubContext *stub = (StubContext *) context;
+	Size		total = 0;
+
+	for (StubChunk *chunk = stub->chunks; chunk != NULL; chunk = chunk->next)
+		total += chunk->size;
+	for (StubContext *child = stub->first_child; recurse && child != NULL; child = child->next_sibling)
+		total += MemoryContextMemAllocated((MemoryContext) child, true);
+	return total;
+}
+
 Size
 GetMemoryChunkSpace(void *pointer)
 {
