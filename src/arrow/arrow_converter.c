@@ -503,12 +503,35 @@ typedef struct ArrowEntries
 {
 	const ArrowDictionary *dictionary;	/* NULL: none yet */
 	uint64		generation;
-	MemoryContext context;		/* of all that follows; NULL: none yet */
-	ValueArena *arena;
-	int64		n;				/* of those that may be kept */
-	Datum	   *values;
-	uint8	   *states;
+	MemoryContext context;		/* of the arena; NULL: none yet */
+	ValueArena *arena;			/* by-reference values */
+	int64		n;				/* entries that may be kept */
+	int64		capacity;
+	Datum	   *values;			/* [capacity] */
+	uint8	   *states;			/* [capacity] */
 } ArrowEntries;
+
+static void
+entries_reserve(ArrowEntries *entries, int64 n, MemoryContext context)
+{
+	entries->n = 0;
+	if (n > entries->capacity)
+	{
+		if (entries->values != NULL)
+			pfree(entries->values);
+		if (entries->states != NULL)
+			pfree(entries->states);
+		entries->values = NULL;
+		entries->states = NULL;
+		entries->capacity = 0;
+		entries->values = MemoryContextAlloc(context, sizeof(Datum) * n);
+		entries->states = MemoryContextAlloc(context, n);
+		entries->capacity = n;
+	}
+	if (n > 0)
+		memset(entries->states, ENTRY_UNKNOWN, n);
+	entries->n = n;
+}
 
 /*
  * Another dictionary, or another generation.  Rows may still show values of
@@ -518,17 +541,16 @@ static void
 entries_renew(ArrowConverter *converter, const ArrowDictionary *dictionary, ValueArena *arena)
 {
 	ArrowEntries *entries = converter->entries;
-	MemoryContext context;
+	MemoryContext before = entries->context;
 
-	if (entries->context != NULL)
-		MemoryContextSetParent(entries->context, value_arena_context(arena));
-	memset(entries, 0, sizeof(ArrowEntries));
-	context = AllocSetContextCreate(converter->context, "outerjoin_fdw dictionary", ALLOCSET_DEFAULT_SIZES);
-	entries->context = context;
-	entries->arena = value_arena_create(context);
-	entries->n = Min(dictionary->length, MOST_ENTRIES);
-	entries->values = MemoryContextAlloc(context, sizeof(Datum) * entries->n);
-	entries->states = MemoryContextAllocZero(context, entries->n);
+	entries->dictionary = NULL;
+	entries->context = NULL;
+	if (before != NULL)
+		MemoryContextSetParent(before, value_arena_context(arena));
+	entries->context = AllocSetContextCreate(converter->context, "outerjoin_fdw dictionary",
+											 ALLOCSET_SMALL_SIZES);
+	entries->arena = value_arena_create(entries->context);
+	entries_reserve(entries, Min(dictionary->length, MOST_ENTRIES), converter->context);
 	entries->generation = dictionary->generation;
 	entries->dictionary = dictionary;
 }

@@ -138,7 +138,8 @@ pg_noreturn extern void arrow_refuse_range(const ArrowConverter *converter, cons
 
 /*
  * Prepares converters of nested fields to any type, and of every field but
- * strings to json and jsonb (strings go through those types' input functions).  What cannot be is arrow_refuse_pair.
+ * strings to json and jsonb (strings go through those types' input functions).
+ * What cannot be is arrow_refuse_pair.
  */
 extern void arrow_nested_converter(ArrowConverter *converter);
 
