@@ -20,12 +20,14 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
+#include "utils/uuid.h"
 
 #include "arrow/arrow_converter_internal.h"
 
@@ -162,6 +164,16 @@ arrow_field_is_nested(const ArrowField *field)
 	return field_family(field_behind_runs(field)) == FAMILY_NESTED;
 }
 
+/* 16 bytes whose writer said that they are one. */
+static bool
+field_is_uuid(const ArrowField *field)
+{
+	const char *extension = arrow_metadata_value(&field->metadata, "ARROW:extension:name");
+
+	return field->type == ARROW_FIXED_SIZE_BINARY && field->byte_width == UUID_LEN &&
+		extension != NULL && strcmp(extension, "arrow.uuid") == 0;
+}
+
 Oid
 arrow_natural_type(const ArrowField *field)
 {
@@ -191,7 +203,7 @@ arrow_natural_type(const ArrowField *field)
 		case FAMILY_INTERVAL:
 			return INTERVALOID;
 		case FAMILY_BINARY:
-			return BYTEAOID;
+			return field_is_uuid(field) ? UUIDOID : BYTEAOID;
 		case FAMILY_NESTED:
 			return JSONBOID;
 		default:
@@ -200,6 +212,13 @@ arrow_natural_type(const ArrowField *field)
 }
 
 /* ------------------------------------------------------------ errors */
+
+/* The schema's names are UTF-8. */
+static const char *
+name_in_database(const char *name)
+{
+	return pg_any_to_server(name, strlen(name), PG_UTF8);
+}
 
 static const char *
 unit_name(ArrowTimeUnit unit)
@@ -277,7 +296,8 @@ arrow_field_type_name(const ArrowField *field)
 			return psprintf("time%d[%s]", field->bit_width, unit_name(field->unit));
 		case ARROW_TIMESTAMP:
 			if (field->timezone != NULL && field->timezone[0] != '\0')
-				return psprintf("timestamp[%s, tz=%s]", unit_name(field->unit), field->timezone);
+				return psprintf("timestamp[%s, tz=%s]", unit_name(field->unit),
+								name_in_database(field->timezone));
 			return psprintf("timestamp[%s]", unit_name(field->unit));
 		case ARROW_DURATION:
 			return psprintf("duration[%s]", unit_name(field->unit));
@@ -326,7 +346,7 @@ arrow_refuse_pair(const ArrowConverter *converter)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of type %s cannot hold field \"%s\" of file \"%s\"",
 					converter->column, format_type_with_typemod(converter->type, converter->typmod),
-					field == converter->field ? field->name : converter->field->name, converter->file),
+					name_in_database(converter->field->name), converter->file),
 			 errdetail("The field's type is %s.%s", arrow_field_type_name(field), sense),
 			 errhint("Types that can hold it: %s.", types_for_field(field))));
 }
@@ -469,16 +489,49 @@ enum
 	ENTRY_NULL
 };
 
+/*
+ * How many entries are kept, the first ones, and how many bytes of values, so
+ * that memory is bounded whatever a dictionary says that it has: entries may
+ * take no bytes in the file, or all the same ones.  Others are converted each
+ * time.
+ */
+#define MOST_ENTRIES		(1024 * 1024)
+#define MOST_ENTRY_BYTES	(64 * 1024 * 1024)
+
 /* A dictionary's entries, those that were asked for. */
 typedef struct ArrowEntries
 {
 	const ArrowDictionary *dictionary;	/* NULL: none yet */
 	uint64		generation;
-	MemoryContext context;		/* of all that follows; NULL: none yet */
-	ValueArena *arena;
-	Datum	   *values;
-	uint8	   *states;
+	MemoryContext context;		/* of the arena; NULL: none yet */
+	ValueArena *arena;			/* by-reference values */
+	int64		n;				/* entries that may be kept */
+	int64		capacity;
+	Datum	   *values;			/* [capacity] */
+	uint8	   *states;			/* [capacity] */
 } ArrowEntries;
+
+static void
+entries_reserve(ArrowEntries *entries, int64 n, MemoryContext context)
+{
+	entries->n = 0;
+	if (n > entries->capacity)
+	{
+		if (entries->values != NULL)
+			pfree(entries->values);
+		if (entries->states != NULL)
+			pfree(entries->states);
+		entries->values = NULL;
+		entries->states = NULL;
+		entries->capacity = 0;
+		entries->values = MemoryContextAlloc(context, sizeof(Datum) * n);
+		entries->states = MemoryContextAlloc(context, n);
+		entries->capacity = n;
+	}
+	if (n > 0)
+		memset(entries->states, ENTRY_UNKNOWN, n);
+	entries->n = n;
+}
 
 /*
  * Another dictionary, or another generation.  Rows may still show values of
@@ -488,18 +541,16 @@ static void
 entries_renew(ArrowConverter *converter, const ArrowDictionary *dictionary, ValueArena *arena)
 {
 	ArrowEntries *entries = converter->entries;
-	MemoryContext context;
+	MemoryContext before = entries->context;
 
-	if (entries->context != NULL)
-		MemoryContextSetParent(entries->context, value_arena_context(arena));
-	memset(entries, 0, sizeof(ArrowEntries));
-	context = AllocSetContextCreate(converter->context, "outerjoin_fdw dictionary", ALLOCSET_DEFAULT_SIZES);
-	entries->context = context;
-	entries->arena = value_arena_create(context);
-	/* as many as there are values of it in memory */
-	entries->values = MemoryContextAllocHuge(context, sizeof(Datum) * dictionary->length);
-	entries->states = MemoryContextAllocExtended(context, dictionary->length,
-												 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	entries->dictionary = NULL;
+	entries->context = NULL;
+	if (before != NULL)
+		MemoryContextSetParent(before, value_arena_context(arena));
+	entries->context = AllocSetContextCreate(converter->context, "outerjoin_fdw dictionary",
+											 ALLOCSET_SMALL_SIZES);
+	entries->arena = value_arena_create(entries->context);
+	entries_reserve(entries, Min(dictionary->length, MOST_ENTRIES), converter->context);
 	entries->generation = dictionary->generation;
 	entries->dictionary = dictionary;
 }
@@ -514,25 +565,35 @@ entries_current(ArrowConverter *converter, const ArrowVector *vector, ValueArena
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("a dictionary of file \"%s\" is missing", converter->file),
-				 errdetail("Field \"%s\" refers to dictionary %lld.", converter->field->name,
+				 errdetail("Field \"%s\" refers to dictionary %lld.",
+						   name_in_database(converter->field->name),
 						   (long long) converter->field->dictionary_id)));
 	if (unlikely(entries->dictionary != dictionary || entries->generation != dictionary->generation))
 		entries_renew(converter, dictionary, arena);
 	return entries;
 }
 
-static pg_noinline void
-entry_convert(ArrowConverter *converter, ArrowEntries *entries, int64 index)
+/* An entry that is not known yet, or cannot be. */
+static pg_noinline Datum
+entry_convert(ArrowConverter *converter, ArrowEntries *entries, int64 index, ValueArena *arena, bool *isnull)
 {
 	int64		element;
 	ArrowVector *part = arrow_dictionary_entry(entries->dictionary, index, &element);
-	bool		isnull = arrow_is_null(part, element);
+	bool		keep = index < entries->n &&
+		MemoryContextMemAllocated(entries->context, true) < MOST_ENTRY_BYTES;
 	Datum		value = 0;
 
-	if (!isnull)
-		value = converter->element(converter, part, element, entries->arena, &isnull);
-	entries->values[index] = isnull ? 0 : value;
-	entries->states[index] = isnull ? ENTRY_NULL : ENTRY_VALUE;
+	*isnull = arrow_is_null(part, element);
+	if (!*isnull)
+		value = converter->element(converter, part, element, keep ? entries->arena : arena, isnull);
+	if (*isnull)
+		value = 0;
+	if (keep)
+	{
+		entries->values[index] = value;
+		entries->states[index] = *isnull ? ENTRY_NULL : ENTRY_VALUE;
+	}
+	return value;
 }
 
 /* Indexes are not negative, whatever their signedness, once they were loaded. */
@@ -562,30 +623,54 @@ load_index(const char *p, int width)
 }
 
 static pg_attribute_always_inline void
-convert_indexes(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width)
+index_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width,
+		   const int16 *rows)
 {
 	ArrowEntries *entries = NULL;
+	const Datum *known = NULL;
+	const uint8 *states = NULL;
+	int64		nknown = 0;
+	Datum	   *values = run->values;
+	bool	   *isnull = run->isnull;
 	const char *indexes = vector->values + (run->from - vector->from) * width;
 	int			n = arrow_run_count(run);
 
 	for (int k = 0; k < n; k++)
 	{
-		int			row = arrow_run_row(run, k);
+		int			row = rows ? rows[k] : k;
 		int64		index;
 
-		run->values[row] = 0;
-		if (run->isnull[row])
+		values[row] = 0;
+		if (isnull[row])
 			continue;
-		*run->current = row;
-		/* a batch of nulls needs no dictionary */
 		if (unlikely(entries == NULL))
+		{
+			/* rows that are all null need no dictionary */
+			*run->current = row;
 			entries = entries_current(converter, vector, run->arena);
+			known = entries->values;
+			states = entries->states;
+			nknown = entries->n;
+		}
 		index = load_index(indexes + (int64) row * width, width);
-		if (unlikely(entries->states[index] == ENTRY_UNKNOWN))
-			entry_convert(converter, entries, index);
-		run->values[row] = entries->values[index];
-		run->isnull[row] = entries->states[index] == ENTRY_NULL;
+		if (unlikely(index >= nknown || states[index] == ENTRY_UNKNOWN))
+		{
+			*run->current = row;
+			values[row] = entry_convert(converter, entries, index, run->arena, &isnull[row]);
+			continue;
+		}
+		values[row] = known[index];
+		isnull[row] = states[index] == ENTRY_NULL;
 	}
+}
+
+static pg_attribute_always_inline void
+convert_indexes(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width)
+{
+	if (run->rows != NULL)
+		index_rows(converter, vector, run, width, run->rows);
+	else
+		index_rows(converter, vector, run, width, NULL);
 }
 
 static void
@@ -729,8 +814,8 @@ element_of_dictionary(ArrowConverter *converter, ArrowVector *vector, int64 i,
 	ArrowEntries *entries = entries_current(converter, vector, arena);
 	int64		index = load_index(arrow_fixed(vector, i), vector->width);
 
-	if (entries->states[index] == ENTRY_UNKNOWN)
-		entry_convert(converter, entries, index);
+	if (index >= entries->n || entries->states[index] == ENTRY_UNKNOWN)
+		return entry_convert(converter, entries, index, arena, isnull);
 	*isnull = entries->states[index] == ENTRY_NULL;
 	return entries->values[index];
 }

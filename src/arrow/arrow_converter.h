@@ -29,7 +29,8 @@ extern ArrowConverter *arrow_converter_create(const ArrowField *field, Oid type,
  * Elements [from, to) of the vector, which are loaded, to values[0 ..] and
  * isnull[0 ..], or of those only the elements from + rows[k] (ascending), to
  * values[rows[k]].  By-reference values live in the arena, or, of dictionary
- * entries, in the converter's own memory, both until the arena is reset.
+ * entries, in the converter's own memory, both until the arena is reset.  A
+ * null's value means nothing, though a pointer it is not.
  * *current is set to the element (counting from "from") before anything can
  * raise an error.  Values of int2, int4, date and the like are sign-extended.
  */

@@ -108,7 +108,8 @@ extern Datum arrow_element(ArrowConverter *converter, ArrowVector *vector, int64
 /*
  * The type that holds all of a field's values as they are meant: int4 for
  * int32, numeric for uint64, interval for a duration.  Of a nested field it is
- * jsonb, of strings text, of binaries bytea, of the null type text.  A
+ * jsonb, of strings text, of binaries bytea (uuid where the field's metadata
+ * says so), of the null type text.  A
  * dictionary's or run-end encoded field's is that of its values.  Its modifier
  * is always -1.
  */
@@ -127,7 +128,8 @@ pg_noreturn extern void arrow_refuse_pair(const ArrowConverter *converter);
 pg_noreturn extern void arrow_refuse_rounding(const ArrowConverter *converter, const char *value);
 
 /* The error of a value that is more than the type's kind: 1.5 for an integer. */
-pg_noreturn extern void arrow_refuse_fraction(const ArrowConverter *converter, const char *value, const char *what);
+pg_noreturn extern void arrow_refuse_fraction(const ArrowConverter *converter, const char *value,
+											  const char *what);
 
 /* The error of a value outside the type's range. */
 pg_noreturn extern void arrow_refuse_range(const ArrowConverter *converter, const char *value);
@@ -136,7 +138,8 @@ pg_noreturn extern void arrow_refuse_range(const ArrowConverter *converter, cons
 
 /*
  * Prepares converters of nested fields to any type, and of every field but
- * strings to json and jsonb (strings go through those types' input functions).  What cannot be is arrow_refuse_pair.
+ * strings to json and jsonb (strings go through those types' input functions).
+ * What cannot be is arrow_refuse_pair.
  */
 extern void arrow_nested_converter(ArrowConverter *converter);
 

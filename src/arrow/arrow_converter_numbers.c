@@ -159,8 +159,8 @@ find_out_of_range(ArrowConverter *converter, ArrowVector *vector, const ArrowRun
 }
 
 static pg_attribute_always_inline void
-integer_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run,
-			 IntegerKind kind, bool check)
+integer_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run,
+			 IntegerKind kind, bool check, const int16 *rows)
 {
 	const IntegerRange *range = converter->state;
 	const int	width = kind_width(kind);
@@ -169,34 +169,29 @@ integer_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run
 	uint64		extent = (uint64) range->most - least;
 	uint64		outside = 0;
 	Datum	   *values = run->values;
+	int			n = arrow_run_count(run);
 
-	if (run->rows == NULL)
+	for (int k = 0; k < n; k++)
 	{
-		int			n = (int) (run->to - run->from);
+		int			row = rows ? rows[k] : k;
+		uint64		number = (uint64) load_integer(p + (int64) row * width, kind);
 
-		for (int row = 0; row < n; row++)
-		{
-			uint64		number = (uint64) load_integer(p + (int64) row * width, kind);
-
-			values[row] = (Datum) number;
-			if (check)
-				outside |= number - least > extent;
-		}
-	}
-	else
-	{
-		for (int k = 0; k < run->nrows; k++)
-		{
-			int			row = run->rows[k];
-			uint64		number = (uint64) load_integer(p + (int64) row * width, kind);
-
-			values[row] = (Datum) number;
-			if (check)
-				outside |= number - least > extent;
-		}
+		values[row] = (Datum) number;
+		if (check)
+			outside |= number - least > extent;
 	}
 	if (check && unlikely(outside))
 		find_out_of_range(converter, vector, run);
+}
+
+static pg_attribute_always_inline void
+integer_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run,
+			 IntegerKind kind, bool check)
+{
+	if (run->rows != NULL)
+		integer_rows(converter, vector, run, kind, check, run->rows);
+	else
+		integer_rows(converter, vector, run, kind, check, NULL);
 }
 
 #define INTEGER_LOOP(name, kind) \
@@ -279,22 +274,32 @@ element_bool(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueArena
 	return (Datum) arrow_bool(vector, i);
 }
 
+static pg_attribute_always_inline void
+bit_rows(ArrowVector *vector, const ArrowRun *run, const int16 *rows)
+{
+	const uint8 *bits = (const uint8 *) vector->values;
+	int64		first = run->from - vector->bits_from;
+	Datum	   *values = run->values;
+	int			n = arrow_run_count(run);
+
+	for (int k = 0; k < n; k++)
+	{
+		int			row = rows ? rows[k] : k;
+		int64		bit = first + row;
+
+		values[row] = (bits[bit >> 3] >> (bit & 7)) & 1;
+	}
+}
+
 /* To bool, and to 0 and 1 of the integer types. */
 static void
 convert_bits(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
 {
-	const uint8 *bits = (const uint8 *) vector->values;
-	int64		first = run->from - vector->bits_from;
-	int			n = arrow_run_count(run);
-
 	(void) converter;
-	for (int k = 0; k < n; k++)
-	{
-		int			row = arrow_run_row(run, k);
-		int64		bit = first + row;
-
-		run->values[row] = (bits[bit >> 3] >> (bit & 7)) & 1;
-	}
+	if (run->rows != NULL)
+		bit_rows(vector, run, run->rows);
+	else
+		bit_rows(vector, run, NULL);
 }
 
 static void
@@ -695,8 +700,8 @@ check_scale(const ArrowConverter *converter)
 	if (converter->field->scale < -MAX_SCALE || converter->field->scale > MAX_SCALE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("scale %d of field \"%s\" of file \"%s\" is not supported",
-						converter->field->scale, converter->field->name, converter->file),
+				 errmsg("decimal numbers of scale %d in file \"%s\" are not supported",
+						converter->field->scale, converter->file),
 				 errdetail("It can be from %d to %d.", -MAX_SCALE, MAX_SCALE)));
 }
 
@@ -847,38 +852,44 @@ convert_double_to_float8(ArrowConverter *converter, ArrowVector *vector, const A
 
 StaticAssertDecl(sizeof(Datum) == sizeof(double), "a float8 is its Datum");
 
-static void
-convert_float_to_float4(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
+static pg_attribute_always_inline void
+float_rows(ArrowVector *vector, const ArrowRun *run, bool wide, const int16 *rows)
 {
 	const char *p = vector->values + (run->from - vector->from) * sizeof(float);
+	Datum	   *values = run->values;
 	int			n = arrow_run_count(run);
 
-	(void) converter;
 	for (int k = 0; k < n; k++)
 	{
-		int			row = arrow_run_row(run, k);
+		int			row = rows ? rows[k] : k;
 		float		number;
 
 		memcpy(&number, p + row * sizeof(float), sizeof(float));
-		run->values[row] = Float4GetDatum(number);
+		values[row] = wide ? Float8GetDatum((double) number) : Float4GetDatum(number);
 	}
+}
+
+static pg_attribute_always_inline void
+float_loop(ArrowVector *vector, const ArrowRun *run, bool wide)
+{
+	if (run->rows != NULL)
+		float_rows(vector, run, wide, run->rows);
+	else
+		float_rows(vector, run, wide, NULL);
+}
+
+static void
+convert_float_to_float4(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
+{
+	(void) converter;
+	float_loop(vector, run, false);
 }
 
 static void
 convert_float_to_float8(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
 {
-	const char *p = vector->values + (run->from - vector->from) * sizeof(float);
-	int			n = arrow_run_count(run);
-
 	(void) converter;
-	for (int k = 0; k < n; k++)
-	{
-		int			row = arrow_run_row(run, k);
-		float		number;
-
-		memcpy(&number, p + row * sizeof(float), sizeof(float));
-		run->values[row] = Float8GetDatum((double) number);
-	}
+	float_loop(vector, run, true);
 }
 
 /* As the server's cast: too large and too small are errors. */

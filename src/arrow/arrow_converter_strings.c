@@ -9,6 +9,7 @@
  * run of rows where these lie one behind the other.
  *
  * A binary becomes text if its bytes are text; it is not shown in hexadecimal.
+ * A uuid, where the field is said to be one, shows as such.
  * A string becomes bytea by its bytes as they stand in the file.
  *
  * Values get a one-byte header where they can, packed without alignment.
@@ -45,27 +46,41 @@ StaticAssertDecl(COPY_STEP <= ARROW_BUFFER_SLACK, "a copy may read no further th
 /*
  * ASCII without zero bytes?  Subtracting 1 sets the high bit of a zero byte
  * (and, by its borrow, perhaps of others, which then makes no difference).
+ * Some bytes are looked at twice, none outside the string.
  */
-static bool
+static inline bool
 bytes_are_plain(const char *p, int64 length)
 {
 	const uint64 ones = UINT64CONST(0x0101010101010101);
 	uint64		high = 0;
-	int64		i = 0;
+	uint64		word;
 
-	for (; i + 8 <= length; i += 8)
+	if (length >= 8)
 	{
-		uint64		word;
-
-		memcpy(&word, p + i, sizeof(word));
-		high |= word | (word - ones);
+		for (int64 i = 0; i < length - 8; i += 8)
+		{
+			memcpy(&word, p + i, 8);
+			high |= word | (word - ones);
+		}
+		memcpy(&word, p + length - 8, 8);
 	}
-	for (; i < length; i++)
+	else if (length >= 4)
 	{
-		unsigned char byte = (unsigned char) p[i];
+		uint32		halves[2];
 
-		high |= (uint64) (byte | (unsigned char) (byte - 1)) << 56;
+		memcpy(&halves[0], p, 4);
+		memcpy(&halves[1], p + length - 4, 4);
+		word = halves[0] | (uint64) halves[1] << 32;
 	}
+	else if (length > 0)
+	{
+		/* the rest are ones */
+		word = (ones << 24) | (uint8) p[0] | (uint64) (uint8) p[length / 2] << 8 |
+			(uint64) (uint8) p[length - 1] << 16;
+	}
+	else
+		return true;
+	high |= word | (word - ones);
 	return (high & (ones << 7)) == 0;
 }
 
@@ -228,7 +243,7 @@ short_datum_in_steps(ArenaCursor *cursor, ValueArena *arena, const char *p, int6
 	return PointerGetDatum(result);
 }
 
-/* Anything but a short plain string. */
+/* Anything but a short plain string; inline, the rest of the loop would suffer. */
 static pg_noinline Datum
 unusual_datum(ArrowConverter *converter, ArrowBytes bytes, bool verify, ArenaCursor *cursor,
 			  ValueArena *arena)
@@ -244,12 +259,42 @@ unusual_datum(ArrowConverter *converter, ArrowBytes bytes, bool verify, ArenaCur
 }
 
 /*
- * Strings behind offsets of 4 or 8 bytes.  text: they are verified; bytea
- * takes any bytes.
+ * The same without a look past the end, where nobody has promised slack.
+ */
+static pg_attribute_always_inline Datum
+short_datum(ArenaCursor *cursor, ValueArena *arena, const char *p, int64 length)
+{
+	char	   *result = arena_cursor_reserve(arena, cursor, VARATT_SHORT_MAX);
+	char	   *target = VARDATA_SHORT(result);
+
+	SET_VARSIZE_SHORT(result, VARHDRSZ_SHORT + length);
+	/* most are as short as fits a view */
+	if (length >= 8 && length <= 16)
+	{
+		memcpy(target, p, 8);
+		memcpy(target + length - 8, p + length - 8, 8);
+	}
+	else if (length >= 4 && length < 8)
+	{
+		memcpy(target, p, 4);
+		memcpy(target + length - 4, p + length - 4, 4);
+	}
+	else
+		memcpy(target, p, length);
+	cursor->next = target + length;
+	return PointerGetDatum(result);
+}
+
+/*
+ * Strings behind offsets of 4 or 8 bytes, or of another layout where width is
+ * 0.  text: they are verified; bytea takes any bytes.
  */
 static pg_attribute_always_inline void
-offsets_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width, bool text)
+strings_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width, bool text,
+			 const int16 *rows)
 {
+	Datum	   *values = run->values;
+	bool	   *isnull = run->isnull;
 	const char *offsets = vector->values + (run->from - vector->from) * width;
 	const char *data = vector->data;
 	int64		data_from = vector->data_from;
@@ -258,13 +303,13 @@ offsets_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run
 	ArenaCursor cursor = arena_cursor_take(run->arena);
 	int			n = arrow_run_count(run);
 
-	if (data == NULL)
+	if (width != 0 && data == NULL)
 	{
 		/* all are empty, but a copy reads on */
 		data = empty;
 		data_from = load_offset(offsets, 0, width);
 	}
-	if (text && run->rows == NULL)
+	if (width != 0 && text && rows == NULL)
 	{
 		int64		begin = load_offset(offsets, 0, width);
 
@@ -272,54 +317,80 @@ offsets_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run
 	}
 	for (int k = 0; k < n; k++)
 	{
-		int			row = arrow_run_row(run, k);
-		int64		begin;
-		int64		length;
-		const char *p;
+		int			row = rows ? rows[k] : k;
+		ArrowBytes	bytes;
 
-		run->values[row] = 0;
-		if (run->isnull[row])
+		values[row] = 0;
+		if (isnull[row])
 			continue;
-		begin = load_offset(offsets, row, width);
-		length = load_offset(offsets, row + 1, width) - begin;
-		p = data + (begin - data_from);
-		if (likely(length <= longest && (verified || bytes_are_plain(p, length))))
-			run->values[row] = short_datum_in_steps(&cursor, run->arena, p, length);
+		if (width == 0)
+			bytes = arrow_bytes(vector, run->from + row);
+		else
+		{
+			int64		begin = load_offset(offsets, row, width);
+
+			bytes.data = data + (begin - data_from);
+			bytes.length = load_offset(offsets, row + 1, width) - begin;
+		}
+		if (likely(bytes.length <= longest && (verified || bytes_are_plain(bytes.data, bytes.length))))
+			values[row] = width == 0 ?
+				short_datum(&cursor, run->arena, bytes.data, bytes.length) :
+				short_datum_in_steps(&cursor, run->arena, bytes.data, bytes.length);
 		else
 		{
 			ArenaCursor copy = cursor;	/* so that it may stay in registers */
 
 			*run->current = row;
-			run->values[row] = unusual_datum(converter, (ArrowBytes){p, length}, !verified,
-											 &copy, run->arena);
+			values[row] = unusual_datum(converter, bytes, !verified, &copy, run->arena);
 			cursor = copy;
 		}
 	}
 	arena_cursor_give(run->arena, &cursor);
 }
 
+static pg_attribute_always_inline void
+strings_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, int width, bool text)
+{
+	if (run->rows != NULL)
+		strings_rows(converter, vector, run, width, text, run->rows);
+	else
+		strings_rows(converter, vector, run, width, text, NULL);
+}
+
 static void
 convert_text(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
 {
-	offsets_loop(converter, vector, run, 4, true);
+	strings_loop(converter, vector, run, 4, true);
 }
 
 static void
 convert_large_text(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
 {
-	offsets_loop(converter, vector, run, 8, true);
+	strings_loop(converter, vector, run, 8, true);
+}
+
+static void
+convert_other_text(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
+{
+	strings_loop(converter, vector, run, 0, true);
 }
 
 static void
 convert_bytea(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
 {
-	offsets_loop(converter, vector, run, 4, false);
+	strings_loop(converter, vector, run, 4, false);
 }
 
 static void
 convert_large_bytea(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
 {
-	offsets_loop(converter, vector, run, 8, false);
+	strings_loop(converter, vector, run, 8, false);
+}
+
+static void
+convert_other_bytea(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
+{
+	strings_loop(converter, vector, run, 0, false);
 }
 
 /* ------------------------------------------------------------ text, bytea, uuid */
@@ -331,9 +402,10 @@ element_text(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueArena
 	return arrow_text_fit(converter, arrow_text_verify(arrow_bytes(vector, i), arena), arena);
 }
 
-/* The loop for the field's layout; views and fixed sizes have none. */
+/* The loop for the field's layout. */
 static void
-choose_loop(ArrowConverter *converter, ArrowConvertMethod ordinary, ArrowConvertMethod large)
+choose_loop(ArrowConverter *converter, ArrowConvertMethod ordinary, ArrowConvertMethod large,
+			ArrowConvertMethod other)
 {
 	switch (converter->field->type)
 	{
@@ -346,6 +418,7 @@ choose_loop(ArrowConverter *converter, ArrowConvertMethod ordinary, ArrowConvert
 			converter->convert = large;
 			break;
 		default:
+			converter->convert = other;
 			break;
 	}
 }
@@ -353,11 +426,16 @@ choose_loop(ArrowConverter *converter, ArrowConvertMethod ordinary, ArrowConvert
 void
 arrow_prepare_text(ArrowConverter *converter)
 {
+	if (arrow_natural_type(converter->field) == UUIDOID)
+	{
+		arrow_prepare_output(converter);
+		return;
+	}
 	set_max_length(converter);
 	converter->element = element_text;
 	/* each bpchar(n) is padded */
 	if (converter->type != BPCHAROID || converter->max_length == PG_INT32_MAX)
-		choose_loop(converter, convert_text, convert_large_text);
+		choose_loop(converter, convert_text, convert_large_text, convert_other_text);
 }
 
 static Datum
@@ -372,7 +450,7 @@ void
 arrow_prepare_bytea(ArrowConverter *converter)
 {
 	converter->element = element_bytea;
-	choose_loop(converter, convert_bytea, convert_large_bytea);
+	choose_loop(converter, convert_bytea, convert_large_bytea, convert_other_bytea);
 }
 
 static Datum

@@ -146,27 +146,37 @@ element_date(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueArena
 	return (Datum) days;
 }
 
-/* Days: what is out of range is found afterwards, see arrow_converter_numbers.c. */
-static void
-convert_days(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
+/* What is out of range is found afterwards, see arrow_converter_numbers.c. */
+static pg_attribute_always_inline void
+days_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run, const int16 *rows)
 {
+	Datum	   *values = run->values;
 	const char *p = vector->values + (run->from - vector->from) * sizeof(int32);
 	int			n = arrow_run_count(run);
 	bool		outside = false;
 
 	for (int k = 0; k < n; k++)
 	{
-		int			row = arrow_run_row(run, k);
+		int			row = rows ? rows[k] : k;
 		int32		count;
 		int64		days;
 
 		memcpy(&count, p + row * sizeof(int32), sizeof(int32));
 		days = (int64) count - EPOCH_DAYS;
-		run->values[row] = (Datum) days;
+		values[row] = (Datum) days;
 		outside |= days < FIRST_DATE || days > LAST_DATE;
 	}
 	if (unlikely(outside))
 		arrow_convert_elements(converter, vector, run);
+}
+
+static void
+convert_days(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
+{
+	if (run->rows != NULL)
+		days_loop(converter, vector, run, run->rows);
+	else
+		days_loop(converter, vector, run, NULL);
 }
 
 void
@@ -194,7 +204,8 @@ element_time(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueArena
 		arrow_refuse_range(converter, count_text(converter, count));
 	rounded = time;
 	if (converter->typmod >= 0)
-		AdjustTimeForTypmod(&rounded, converter->typmod);
+		rounded = DatumGetTimeADT(DirectFunctionCall2(time_scale, TimeADTGetDatum(time),
+													  Int32GetDatum(converter->typmod)));
 	if (converter->key && rounded != time)
 		arrow_refuse_rounding(converter, count_text(converter, count));
 	return TimeADTGetDatum(rounded);
@@ -222,8 +233,10 @@ element_timestamp(ArrowConverter *converter, ArrowVector *vector, int64 i,
 	if (pg_sub_s64_overflow(moment, EPOCH_USECS, &moment) || !IS_VALID_TIMESTAMP(moment))
 		arrow_refuse_range(converter, count_text(converter, count));
 	rounded = moment;
+	/* of an instant it would be the same */
 	if (converter->typmod >= 0)
-		AdjustTimestampForTypmod(&rounded, converter->typmod);
+		rounded = DatumGetTimestamp(DirectFunctionCall2(timestamp_scale, TimestampGetDatum(moment),
+														Int32GetDatum(converter->typmod)));
 	if (converter->key && rounded != moment)
 		arrow_refuse_rounding(converter, count_text(converter, count));
 	return TimestampGetDatum(rounded);
@@ -235,9 +248,10 @@ element_timestamp(ArrowConverter *converter, ArrowVector *vector, int64 i,
  * and every row that is not what it seems is left to the loop over elements.
  */
 static pg_attribute_always_inline void
-timestamp_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run,
-			   int64 usecs, bool key)
+timestamp_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run,
+			   int64 usecs, bool key, const int16 *rows)
 {
+	Datum	   *values = run->values;
 	const char *p = vector->values + (run->from - vector->from) * sizeof(int64);
 	/* both epochs' distance is whole seconds, and so is the range */
 	const int64 epoch = usecs ? EPOCH_USECS / usecs : 0;
@@ -250,14 +264,14 @@ timestamp_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *r
 
 	for (int k = 0; k < n; k++)
 	{
-		int			row = arrow_run_row(run, k);
+		int			row = rows ? rows[k] : k;
 		int64		count;
 
 		memcpy(&count, p + row * sizeof(int64), sizeof(int64));
 		if (usecs != 0)
 		{
 			outside |= (uint64) count - least >= extent;
-			run->values[row] = ((uint64) count - (uint64) epoch) * (uint64) usecs;
+			values[row] = ((uint64) count - (uint64) epoch) * (uint64) usecs;
 		}
 		else
 		{
@@ -266,11 +280,21 @@ timestamp_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *r
 			/* nanoseconds from 1970 are always within range */
 			if (key)
 				outside |= (uint64) (count - rounded * NSECS_PER_USEC);
-			run->values[row] = (Datum) (rounded - EPOCH_USECS);
+			values[row] = (Datum) (rounded - EPOCH_USECS);
 		}
 	}
 	if (unlikely(outside))
 		arrow_convert_elements(converter, vector, run);
+}
+
+static pg_attribute_always_inline void
+timestamp_loop(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run,
+			   int64 usecs, bool key)
+{
+	if (run->rows != NULL)
+		timestamp_rows(converter, vector, run, usecs, key, run->rows);
+	else
+		timestamp_rows(converter, vector, run, usecs, key, NULL);
 }
 
 static void

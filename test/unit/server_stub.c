@@ -45,7 +45,6 @@
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/datum.h"
 #include "utils/fmgrprotos.h"
@@ -287,6 +286,20 @@ MemoryContext
 MemoryContextGetParent(MemoryContext context)
 {
 	return (MemoryContext) ((StubContext *) context)->parent;
+}
+
+/* Of the context and, if so asked, of those below it. */
+Size
+MemoryContextMemAllocated(MemoryContext context, bool recurse)
+{
+	StubContext *stub = (StubContext *) context;
+	Size		total = 0;
+
+	for (StubChunk *chunk = stub->chunks; chunk != NULL; chunk = chunk->next)
+		total += chunk->size;
+	for (StubContext *child = stub->first_child; recurse && child != NULL; child = child->next_sibling)
+		total += MemoryContextMemAllocated((MemoryContext) child, true);
+	return total;
 }
 
 Size
@@ -1300,8 +1313,8 @@ STUB_MISSING(Datum, float4_numeric, (PG_FUNCTION_ARGS))
 STUB_MISSING(Datum, float8_numeric, (PG_FUNCTION_ARGS))
 STUB_MISSING(Datum, interval_out, (PG_FUNCTION_ARGS))
 STUB_MISSING(Datum, interval_scale, (PG_FUNCTION_ARGS))
-STUB_MISSING(void, AdjustTimeForTypmod, (TimeADT * time, int32 typmod))
-STUB_MISSING(void, AdjustTimestampForTypmod, (Timestamp * time, int32 typmod))
+STUB_MISSING(Datum, time_scale, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, timestamp_scale, (PG_FUNCTION_ARGS))
 STUB_MISSING(bool, DomainHasConstraints, (Oid type_id))
 STUB_MISSING(void, domain_check, (Datum value, bool isnull, Oid domainType, void **extra, MemoryContext mcxt))
 

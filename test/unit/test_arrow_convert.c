@@ -118,6 +118,17 @@ arrow_nested_types(const ArrowField *field)
 	return "jsonb";
 }
 
+const char *
+arrow_metadata_value(const ArrowMetadata *metadata, const char *key)
+{
+	for (int i = 0; i < metadata->n; i++)
+	{
+		if (strcmp(metadata->keys[i], key) == 0)
+			return metadata->values[i];
+	}
+	return NULL;
+}
+
 ArrowBytes
 arrow_bytes(ArrowVector *vector, int64 i)
 {
@@ -133,6 +144,7 @@ arrow_bytes(ArrowVector *vector, int64 i)
 }
 
 static int	dictionary_calls = 0;
+static int	same_entry = -1;	/* which one all entries are, if any */
 
 ArrowVector *
 arrow_dictionary_entry(const ArrowDictionary *dictionary, int64 index, int64 *element)
@@ -140,6 +152,11 @@ arrow_dictionary_entry(const ArrowDictionary *dictionary, int64 index, int64 *el
 	int			part = 0;
 
 	dictionary_calls++;
+	if (same_entry >= 0)
+	{
+		*element = same_entry;
+		return dictionary->parts[0];
+	}
 	while (index >= dictionary->part_end[part])
 		part++;
 	*element = index - (part > 0 ? dictionary->part_end[part - 1] : 0);
@@ -1010,10 +1027,11 @@ datum_equals(Datum datum, const char *bytes, int length)
 static void
 test_text_loops(void)
 {
-	static const ArrowTypeId types[] = {ARROW_UTF8, ARROW_LARGE_UTF8, ARROW_BINARY, ARROW_LARGE_BINARY};
+	static const ArrowTypeId types[] = {ARROW_UTF8, ARROW_LARGE_UTF8, ARROW_BINARY, ARROW_LARGE_BINARY,
+	ARROW_UTF8_VIEW};
 	static const char *const characters[] = {"a", "Z", "~", " ", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
 
-	for (int kind = 0; kind < 4; kind++)
+	for (int kind = 0; kind < (int) lengthof(types); kind++)
 	{
 		ArrowField	field = {.type = types[kind], .name = "f"};
 		int			wrong = 0;
@@ -1098,6 +1116,26 @@ test_encodings(void)
 	for (int i = 0; i < (int) lengthof(wrong); i++)
 		tap_ok(!convert_string(wrong[i].bytes, wrong[i].length, TEXTOID, -1, false) &&
 			   failed_with(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE) && current == 1, "%s", wrong[i].what);
+	/* at every place of strings of every length */
+	{
+		int			accepted = 0;
+		int			refused = 0;
+
+		for (int length = 1; length < 40; length++)
+		{
+			for (int place = 0; place < length; place++)
+			{
+				char		text[40];
+
+				memset(text, 0x7F, length);
+				text[place] = '\1';
+				refused += !convert_string(text, length, TEXTOID, -1, false);
+				text[place] = place % 2 ? '\0' : '\x80';
+				accepted += convert_string(text, length, TEXTOID, -1, false);
+			}
+		}
+		tap_ok(refused == 0 && accepted == 0, "one wrong byte is found at every place");
+	}
 	tap_ok(convert_string("\xFF\0", 2, BYTEAOID, -1, false) && datum_equals(values[1], "\xFF\0", 2),
 		   "bytea takes them all");
 	/* joined they would be one character */
@@ -1239,6 +1277,47 @@ test_dictionary_memory(void)
 	tap_ok(server_stub_contexts() <= contexts + 1, "and then they go");
 }
 
+/* A dictionary that says it has more entries than there is memory, all of them the same string. */
+static void
+test_dictionary_bounds(void)
+{
+	ArrowField	field = {.type = ARROW_UTF8, .name = "f", .has_dictionary = true, .index_bits = 64};
+	ArrowField	plain = {.type = ARROW_UTF8, .name = "f"};
+	static int64 indexes[NROWS + SLACK];
+	ArrowVector part;
+	ArrowVector *parts[] = {&part, &part};
+	int64		ends[] = {INT64CONST(1) << 40, INT64CONST(1) << 41};
+	ArrowDictionary dictionary = {.length = INT64CONST(1) << 41, .nparts = 2, .parts = parts,
+		.part_end = ends, .generation = 1};
+	ArrowVector vector = make_vector(&field, indexes, 8, NULL, 0, NROWS);
+	Attempt		attempt = make_attempt(&field, TEXTOID, -1, false, &vector, 0, NROWS);
+	size_t		before = server_stub_allocated();
+	int			wrong = 0;
+
+	strings.n = 0;
+	for (int i = 0; i < 3; i++)
+		strings_add(strings.bytes, 0);
+	memset(strings.bytes, 'x', 60000);
+	strings_add("", 0);
+	strings.offsets[2] = strings.offsets[3] = strings.offsets[4] = 60000;
+	part = strings_vector(&plain, 0);
+	same_entry = 1;
+	vector.dictionary = &dictionary;
+	for (int round = 0; round < 8; round++)
+	{
+		for (int i = 0; i < NROWS; i++)
+			indexes[i] = i % 2 ? round * NROWS + i : (INT64CONST(1) << 40) + i;
+		wrong += !convert(&attempt);
+		for (int i = 0; i < NROWS; i++)
+			wrong += isnull[i] || !datum_equals(values[i], strings.bytes, 60000);
+	}
+	same_entry = -1;
+	tap_is_int(wrong, 0, "entries without end, each of them right");
+	value_arena_reset(arena);
+	/* the arena keeps what one call took, 60 MB, and the converter as much; all of them are 480 MB */
+	tap_ok(server_stub_allocated() - before < 160 * 1024 * 1024, "in bounded memory");
+}
+
 static void
 test_run_ends(void)
 {
@@ -1332,6 +1411,15 @@ test_natural_types(void)
 		wrong += arrow_natural_type(&field) != integers[i].type;
 	}
 	tap_is_int(wrong, 0, "natural types of integers hold them all");
+	{
+		const char *keys[] = {"ARROW:extension:name"};
+		const char *names[] = {"arrow.uuid"};
+		ArrowField	field = {.type = ARROW_FIXED_SIZE_BINARY, .byte_width = 16};
+
+		tap_is_int(arrow_natural_type(&field), BYTEAOID, "16 bytes are bytea");
+		field.metadata = (ArrowMetadata){1, keys, names};
+		tap_is_int(arrow_natural_type(&field), UUIDOID, "unless they are said to be a uuid");
+	}
 }
 
 int
@@ -1364,6 +1452,7 @@ main(int argc, char **argv)
 	test_uuids();
 	test_dictionary();
 	test_dictionary_memory();
+	test_dictionary_bounds();
 	test_run_ends();
 	test_domain();
 	test_refused_pairs();
