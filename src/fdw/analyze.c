@@ -61,17 +61,16 @@ outerjoin_acquire_sample(Relation relation, int elevel, HeapTuple *rows, int tar
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	TableSpec  *table = table_spec_build(RelationGetRelid(relation));
 	TableScan  *scan = table_scan_open(table, all_columns(table));
-	Datum	   *values = palloc0(sizeof(Datum) * desc->natts);
-	bool	   *isnull = palloc(sizeof(bool) * desc->natts);
+	Datum	   *values;
+	bool	   *isnull;
 	ReservoirStateData reservoir;
 	double		seen = 0;
 	double		skip = -1;
 	int			kept = 0;
 
-	memset(isnull, true, sizeof(bool) * desc->natts);
 	reservoir_init_selection_state(&reservoir, target);
 	table_scan_start(scan, NULL);
-	while (table_scan_next(scan, values, isnull))
+	while (table_scan_next(scan, &values, &isnull))
 	{
 		int			place = sample_place(&reservoir, target, seen, &skip);
 

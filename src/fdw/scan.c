@@ -57,7 +57,6 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 static pg_noinline void
 scan_start(ForeignScanState *node, OuterScanState *state)
 {
-	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	MemoryContext old;
 	ListCell   *value = list_head(state->values);
@@ -78,12 +77,13 @@ scan_start(ForeignScanState *node, OuterScanState *state)
 	table_scan_start(state->scan, &state->range);
 	MemoryContextSwitchTo(old);
 	state->started = true;
-
-	/* columns that nobody asks for read as null */
-	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
-	memset(slot->tts_values, 0, sizeof(Datum) * slot->tts_tupleDescriptor->natts);
 }
 
+/*
+ * The slot's arrays are pointed to where the row stands, which saves copying
+ * it.  Nobody frees them: a slot whose descriptor is fixed, as this one's is,
+ * has them in its own piece of memory.
+ */
 TupleTableSlot *
 outerjoinIterateForeignScan(ForeignScanState *node)
 {
@@ -93,7 +93,7 @@ outerjoinIterateForeignScan(ForeignScanState *node)
 	ExecClearTuple(slot);
 	if (unlikely(!state->started))
 		scan_start(node, state);
-	if (table_scan_next(state->scan, slot->tts_values, slot->tts_isnull))
+	if (table_scan_next(state->scan, &slot->tts_values, &slot->tts_isnull))
 		ExecStoreVirtualTuple(slot);
 	return slot;
 }

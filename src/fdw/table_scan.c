@@ -5,8 +5,9 @@
  *
  * The merge's windows are columns; the executor wants rows.  They are turned
  * a few dozen rows at a time, column by column, so that a table of a thousand
- * columns has one column's arrays at hand, not a thousand; a row then costs
- * the copying of its values.
+ * columns has one column's arrays at hand, not a thousand.  A row is handed out
+ * where it stands; only where few of many attributes are asked for, it is
+ * copied to where they belong.
  *
  * Refuses to know: plans, and nodes of the executor.
  *
@@ -38,8 +39,8 @@
 #define TURNED_ROWS			64
 #define TURNED_ROWS_LEAST	4
 
-/* Rows of so few values are copied faster than memcpy is called. */
-#define NARROW_ROW			8
+/* Rows of a table of more attributes may be turned without those not asked for. */
+#define WIDE_TABLE			16
 
 /* A value column that is asked for. */
 typedef struct ScanColumn
@@ -58,21 +59,21 @@ typedef struct ScanKeyColumn
 } ScanKeyColumn;
 
 /*
- * Rows of the window as rows.  They take in the attributes from the first to
- * the last one asked for; where those are few among many, only them, and
- * "attribute" says which they are.
+ * Rows of the window as rows: all attributes of the table, or, where few of
+ * many are asked for, only them, and "attribute" says which they are.  What
+ * nobody asks for is null from the beginning.
  */
 typedef struct TurnedRows
 {
 	int			capacity;		/* rows */
 	int			width;			/* values in a row */
-	int			first;			/* attribute number - 1 of the first value */
 	int		   *attribute;		/* [width] attribute numbers - 1, or NULL */
-	bool		narrow;			/* attribute is NULL, width at most NARROW_ROW */
 	int			row;			/* next one to be handed out */
 	int			nrows;
 	Datum	   *values;			/* [row * width] */
 	bool	   *isnull;
+	Datum	   *row_values;		/* with "attribute": the row handed out, by attribute */
+	bool	   *row_isnull;
 } TurnedRows;
 
 struct TableScan
@@ -160,6 +161,15 @@ scan_find_positions(TableScan *scan)
 			scan->columns[column++].position = window->position[s];
 }
 
+/* Arrays for so many values, all null. */
+static void
+allocate_values(int n, Datum **values, bool **isnull)
+{
+	*values = palloc0(sizeof(Datum) * Max(n, 1));
+	*isnull = palloc(sizeof(bool) * Max(n, 1));
+	memset(*isnull, true, sizeof(bool) * n);
+}
+
 /*
  * Lay out the rows, and make the columns' indexes places in them.
  */
@@ -167,45 +177,31 @@ static void
 scan_prepare_rows(TableScan *scan, const Bitmapset *needed)
 {
 	TurnedRows *turned = &scan->turned;
+	int			natts = scan->table->ncolumns;
 	int			count = scan->nkeys + scan->ncolumns;
-	int			last = -1;
-	int		   *place;
 
-	turned->first = 0;
-	for (int attnum = -1; (attnum = bms_next_member(needed, attnum)) >= 0;)
+	turned->width = natts;
+	if (natts > WIDE_TABLE && natts > 2 * count)
 	{
-		if (last < 0)
-			turned->first = attnum - 1;
-		last = attnum - 1;
-	}
-	place = palloc0(sizeof(int) * (last + 2));
-	turned->width = count == 0 ? 0 : last - turned->first + 1;
-	if (turned->width > 2 * count)
-	{
-		turned->attribute = palloc(sizeof(int) * count);
+		int		   *place = palloc0(sizeof(int) * natts);
+
+		turned->attribute = palloc(sizeof(int) * Max(count, 1));
 		turned->width = 0;
 		for (int attnum = -1; (attnum = bms_next_member(needed, attnum)) >= 0;)
 		{
 			place[attnum - 1] = turned->width;
 			turned->attribute[turned->width++] = attnum - 1;
 		}
+		for (int k = 0; k < scan->nkeys; k++)
+			scan->keys[k].index = place[scan->keys[k].index];
+		for (int c = 0; c < scan->ncolumns; c++)
+			scan->columns[c].index = place[scan->columns[c].index];
+		allocate_values(natts, &turned->row_values, &turned->row_isnull);
+		pfree(place);
 	}
-	else
-	{
-		for (int i = 0; i < turned->width; i++)
-			place[turned->first + i] = i;
-	}
-	turned->narrow = turned->attribute == NULL && turned->width <= NARROW_ROW;
-	for (int k = 0; k < scan->nkeys; k++)
-		scan->keys[k].index = place[scan->keys[k].index];
-	for (int c = 0; c < scan->ncolumns; c++)
-		scan->columns[c].index = place[scan->columns[c].index];
-
 	turned->capacity = TURNED_BYTES / (Max(turned->width, 1) * (int) sizeof(Datum));
 	turned->capacity = Max(Min(turned->capacity, TURNED_ROWS), TURNED_ROWS_LEAST);
-	turned->values = palloc0(sizeof(Datum) * turned->capacity * Max(turned->width, 1));
-	turned->isnull = palloc(sizeof(bool) * turned->capacity * Max(turned->width, 1));
-	memset(turned->isnull, true, sizeof(bool) * turned->capacity * turned->width);
+	allocate_values(turned->capacity * turned->width, &turned->values, &turned->isnull);
 }
 
 TableScan *
@@ -329,71 +325,37 @@ scan_turn_rows(TableScan *scan)
 	return true;
 }
 
-/* A row of few values: sizes that are known make a few moves of each copy. */
-static pg_attribute_always_inline void
-copy_narrow_row(const Datum *from_values, const bool *from_isnull,
-				Datum *values, bool *isnull, int width)
+/* The row at hand to where its attributes belong. */
+static void
+spread_row(TurnedRows *turned, Datum **values, bool **isnull)
 {
-	switch (width)
-	{
-#define COPY_ROW(n) \
-		case n: \
-			memcpy(values, from_values, sizeof(Datum) * (n)); \
-			memcpy(isnull, from_isnull, sizeof(bool) * (n)); \
-			break
+	const Datum *from_values = turned->values + (size_t) turned->row * turned->width;
+	const bool *from_isnull = turned->isnull + (size_t) turned->row * turned->width;
 
-			COPY_ROW(1);
-			COPY_ROW(2);
-			COPY_ROW(3);
-			COPY_ROW(4);
-			COPY_ROW(5);
-			COPY_ROW(6);
-			COPY_ROW(7);
-			COPY_ROW(8);
-#undef COPY_ROW
-	}
-}
-
-/* A row into many attributes, or into attributes far apart. */
-static pg_noinline void
-copy_wide_row(const TurnedRows *turned, const Datum *from_values, const bool *from_isnull,
-			  Datum *values, bool *isnull)
-{
-	if (turned->attribute == NULL)
-	{
-		memcpy(values + turned->first, from_values, sizeof(Datum) * turned->width);
-		memcpy(isnull + turned->first, from_isnull, sizeof(bool) * turned->width);
-		return;
-	}
 	for (int i = 0; i < turned->width; i++)
 	{
-		values[turned->attribute[i]] = from_values[i];
-		isnull[turned->attribute[i]] = from_isnull[i];
+		turned->row_values[turned->attribute[i]] = from_values[i];
+		turned->row_isnull[turned->attribute[i]] = from_isnull[i];
 	}
-}
-
-/* What is rare stands in functions of its own, so that this one has no frame. */
-static pg_noinline bool
-turn_and_next(TableScan *scan, Datum *values, bool *isnull)
-{
-	return scan_turn_rows(scan) && table_scan_next(scan, values, isnull);
+	*values = turned->row_values;
+	*isnull = turned->row_isnull;
 }
 
 bool
-table_scan_next(TableScan *scan, Datum *values, bool *isnull)
+table_scan_next(TableScan *scan, Datum **values, bool **isnull)
 {
 	TurnedRows *turned = &scan->turned;
-	int			width = turned->width;
-	const Datum *from_values = turned->values + (size_t) turned->row * width;
-	const bool *from_isnull = turned->isnull + (size_t) turned->row * width;
 
-	if (unlikely(turned->row == turned->nrows))
-		return turn_and_next(scan, values, isnull);
-	turned->row++;
-	if (turned->narrow)
-		copy_narrow_row(from_values, from_isnull, values + turned->first, isnull + turned->first, width);
+	if (unlikely(turned->row == turned->nrows) && !scan_turn_rows(scan))
+		return false;
+	if (likely(turned->attribute == NULL))
+	{
+		*values = turned->values + (size_t) turned->row * turned->width;
+		*isnull = turned->isnull + (size_t) turned->row * turned->width;
+	}
 	else
-		copy_wide_row(turned, from_values, from_isnull, values, isnull);
+		spread_row(turned, values, isnull);
+	turned->row++;
 	return true;
 }
 

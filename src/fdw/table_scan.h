@@ -28,11 +28,12 @@ extern TableScan *table_scan_open(const TableSpec *table, const Bitmapset *neede
 extern void table_scan_start(TableScan *scan, const KeyRange *range);
 
 /*
- * The next row: writes the needed columns' elements of values and isnull, by
- * attribute number - 1; of the others it writes some, as nulls.  False at the
- * end.  By-reference values are valid until the next call.
+ * The next row: its values and nulls, by attribute number - 1, columns that
+ * are not needed as nulls.  False at the end.  The arrays and by-reference
+ * values are valid until the next call; who writes into the arrays spoils
+ * nothing but this row, as long as nulls of columns not needed stay nulls.
  */
-extern bool table_scan_next(TableScan *scan, Datum *values, bool *isnull);
+extern bool table_scan_next(TableScan *scan, Datum **values, bool **isnull);
 
 /* Add up one stream's counters. */
 extern void table_scan_count(const TableScan *scan, int stream, StreamCounters *counters);
