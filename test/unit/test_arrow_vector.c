@@ -23,31 +23,12 @@
 #include "utils/memutils.h"
 
 #include "arrow/arrow_vector.h"
+#include "random.h"
 #include "server_stub.h"
 #include "tap.h"
 
 static char scratch[] = "/tmp/outerjoin_vector_XXXXXX";
 static Folder folder = {scratch, NULL};
-
-/* ------------------------------------------------------------ chance */
-
-static uint64 chance_state;
-
-static uint64
-chance(void)
-{
-	chance_state ^= chance_state << 13;
-	chance_state ^= chance_state >> 7;
-	chance_state ^= chance_state << 17;
-	return chance_state * UINT64CONST(2685821657736338717);
-}
-
-/* from 0 to n - 1 */
-static int64
-below(int64 n)
-{
-	return (int64) ((chance() >> 11) % (uint64) n);
-}
 
 /* ------------------------------------------------------------ the writer */
 
@@ -110,7 +91,7 @@ compressed(Bytes plain, ArrowCompression compression)
 		LZ4F_compressFrameBound(plain.length, NULL);
 	Bytes		result = new_bytes(8 + Max((int64) room, plain.length));
 
-	if (below(8) == 0)
+	if (one_in(8))
 	{
 		put(&result, 8, 0, -1);
 		memcpy(result.data + 8, plain.data, plain.length);
@@ -163,7 +144,7 @@ write_batch(const Array *array, int version, ArrowCompression compression)
 	Output	   *output = palloc0(sizeof(Output));
 
 	initStringInfo(&output->bytes);
-	output->body = 8 * below(4) + below(2);
+	output->body = 8 * random_below(4) + random_below(2);
 	for (int64 i = 0; i < output->body; i++)
 		appendStringInfoChar(&output->bytes, 'x');
 	output->batch.version = version;
@@ -201,7 +182,7 @@ make_nulls(Array *array, int version)
 	const ArrowField *field = array->field;
 	bool		none = field->type == ARROW_RUN_END_ENCODED || field->type == ARROW_NULL ||
 		(field->type == ARROW_UNION && version == ARROW_V5);
-	int			style = (int) below(3);
+	int			style = (int) random_below(3);
 
 	array->null = palloc0(sizeof(bool) * Max(array->length, 1));
 	array->has_validity = field->has_dictionary || !none;
@@ -212,7 +193,7 @@ make_nulls(Array *array, int version)
 	array->validity = new_bytes((array->length + 7) / 8);
 	for (int64 i = 0; i < array->length; i++)
 	{
-		array->null[i] = style == 2 && below(4) == 0;
+		array->null[i] = style == 2 && one_in(4);
 		array->null_count += array->null[i];
 		if (!array->null[i])
 			array->validity.data[i / 8] |= 1 << (i % 8);
@@ -226,7 +207,7 @@ add_buffer(Array *array, int64 length)
 
 	*bytes = new_bytes(length);
 	for (int64 i = 0; i < length; i++)
-		bytes->data[i] = (char) chance();
+		bytes->data[i] = (char) random_next();
 	return bytes;
 }
 
@@ -292,14 +273,14 @@ offset_width(const ArrowField *field)
 static int64
 random_length(void)
 {
-	return below(10) == 0 ? below(300) : below(20);
+	return one_in(10) ? random_below(300) : random_below(20);
 }
 
 static void
 make_strings(Array *array)
 {
 	int			width = offset_width(array->field);
-	int64		base = below(3) * below(50);
+	int64		base = random_below(3) * random_below(50);
 	int64	   *offset = palloc(sizeof(int64) * (array->length + 1));
 	Bytes	   *offsets;
 	Bytes	   *bytes;
@@ -308,7 +289,7 @@ make_strings(Array *array)
 	for (int64 i = 0; i < array->length; i++)
 		offset[i + 1] = offset[i] + random_length();
 	offsets = add_buffer(array, array->length == 0 ? 0 : (array->length + 1) * width);
-	bytes = add_buffer(array, offset[array->length] + below(9));
+	bytes = add_buffer(array, offset[array->length] + random_below(9));
 	for (int64 i = 0; i < array->length; i++)
 	{
 		put(offsets, width, i, offset[i]);
@@ -324,18 +305,18 @@ make_strings(Array *array)
 static void
 make_views(Array *array)
 {
-	bool		strewn = below(2) == 0;
+	bool		strewn = one_in(2);
 	int64	   *filled;
 	Bytes	   *views = add_buffer(array, array->length * 16);
 
-	array->nvariadic = (int) (array->length > 0 ? 1 + below(strewn ? 12 : 3) : below(2));
+	array->nvariadic = (int) (array->length > 0 ? 1 + random_below(strewn ? 12 : 3) : random_below(2));
 	array->variadic = palloc0(sizeof(Bytes) * Max(array->nvariadic, 1));
 	filled = palloc0(sizeof(int64) * Max(array->nvariadic, 1));
 	for (int b = 0; b < array->nvariadic; b++)
 	{
 		array->variadic[b] = new_bytes(array->length * (strewn ? 100 : 300));
 		for (int64 k = 0; k < array->variadic[b].length; k++)
-			array->variadic[b].data[k] = (char) chance();
+			array->variadic[b].data[k] = (char) random_next();
 	}
 	for (int64 i = 0; i < array->length; i++)
 	{
@@ -346,13 +327,13 @@ make_views(Array *array)
 			continue;			/* garbage */
 		if (length > 12)
 		{
-			int32		b = (int32) (strewn ? below(array->nvariadic) : i * array->nvariadic / array->length);
+			int32		b = (int32) (strewn ? random_below(array->nvariadic) : i * array->nvariadic / array->length);
 			Bytes	   *bytes = &array->variadic[b];
 			int32		offset = (int32) (strewn ? -1 : filled[b]);
 
 			length = (int32) Min(length, bytes->length);
 			if (offset < 0)
-				offset = (int32) below(bytes->length - length + 1);
+				offset = (int32) random_below(bytes->length - length + 1);
 			filled[b] += length;
 			memcpy(view + 4, bytes->data + offset, 4);
 			memcpy(view + 8, &b, 4);
@@ -390,17 +371,17 @@ static void
 make_list(Array *array, int version)
 {
 	int			width = offset_width(array->field);
-	int64		at = below(3) * below(5);
+	int64		at = random_below(3) * random_below(5);
 	Bytes	   *offsets = add_buffer(array, array->length == 0 ? 0 : (array->length + 1) * width);
 
 	if (array->length > 0)
 		put(offsets, width, 0, at);
 	for (int64 i = 0; i < array->length; i++)
 	{
-		at += below(4) * below(4);
+		at += random_below(4) * random_below(4);
 		put(offsets, width, i + 1, at);
 	}
-	make_child(array, at + below(3), version);
+	make_child(array, at + random_below(3), version);
 	for (int64 i = 0; i < array->length; i++)
 	{
 		int64		from = 0;
@@ -423,8 +404,8 @@ make_list_view(Array *array, int version)
 	make_child(array, n, version);
 	for (int64 i = 0; i < array->length; i++)
 	{
-		int64		from = below(n);
-		int64		size = below(Min(n - from + 1, 10));
+		int64		from = random_below(n);
+		int64		size = random_below(Min(n - from + 1, 10));
 
 		if (array->null[i])
 			continue;
@@ -439,7 +420,7 @@ make_fixed_list(Array *array, int version)
 {
 	int64		size = array->field->list_size;
 
-	make_child(array, array->length * size + below(3), version);
+	make_child(array, array->length * size + random_below(3), version);
 	for (int64 i = 0; i < array->length; i++)
 		array->text[i] = joined("[", &array->children[0], i * size, (i + 1) * size, "]");
 }
@@ -466,7 +447,7 @@ make_union(Array *array, int version)
 {
 	const ArrowField *field = array->field;
 	bool		dense = field->dense_union;
-	bool		shuffled = below(2) == 0;
+	bool		shuffled = one_in(2);
 	int64		used[10] = {0};
 	int		   *choice = palloc(sizeof(int) * Max(array->length, 1));
 	int64	   *place = palloc(sizeof(int64) * Max(array->length, 1));
@@ -477,11 +458,11 @@ make_union(Array *array, int version)
 	array->children = palloc0(sizeof(Array) * array->nchildren);
 	for (int64 i = 0; i < array->length; i++)
 	{
-		int			c = (int) below(field->nchildren);
+		int			c = (int) random_below(field->nchildren);
 
 		choice[i] = c;
 		place[i] = i;
-		if (dense && below(5) == 0)
+		if (dense && one_in(5))
 			used[c]++;
 		if (dense)
 			place[i] = used[c]++;
@@ -489,7 +470,7 @@ make_union(Array *array, int version)
 	for (int64 i = 0; i < array->length; i++)
 	{
 		if (dense && shuffled)
-			place[i] = below(used[choice[i]]);
+			place[i] = random_below(used[choice[i]]);
 		if (array->null[i])
 			continue;			/* garbage */
 		put(types, 1, i, field->type_ids[choice[i]]);
@@ -514,7 +495,7 @@ make_runs(Array *array, int version)
 
 	while (at < array->length)
 	{
-		at += below(4) == 0 ? 1 + below(30) : 1 + below(3);
+		at += one_in(4) ? 1 + random_below(30) : 1 + random_below(3);
 		ends[n++] = at;
 	}
 	array->nchildren = 2;
@@ -550,16 +531,16 @@ make_indexes(Array *array, int version)
 	Bytes	   *indexes = add_buffer(array, array->length * width);
 	int64		n = 0;
 
-	array->nparts = (int) (1 + below(3));
+	array->nparts = (int) (1 + random_below(3));
 	array->parts = palloc0(sizeof(Array) * array->nparts);
 	for (int p = 0; p < array->nparts; p++)
 	{
-		make_array(&array->parts[p], entry_field(field), (p == 0) + below(20), version);
+		make_array(&array->parts[p], entry_field(field), (p == 0) + random_below(20), version);
 		n += array->parts[p].length;
 	}
 	for (int64 i = 0; i < array->length; i++)
 	{
-		int64		index = below(n);
+		int64		index = random_below(n);
 		int			p = 0;
 
 		if (array->null[i])
@@ -983,7 +964,7 @@ forward_is_right(Round *round, ArrowVector *vector, const Array *array)
 {
 	for (int64 from = 0; from < array->length;)
 	{
-		size_t		budget = 8 << below(12);
+		size_t		budget = 8 << random_below(12);
 		int64		n = arrow_vector_extent(vector, from, array->length, budget);
 
 		if (n < 1 || n > array->length - from)
@@ -1003,8 +984,8 @@ jumps_are_right(Round *round, ArrowVector *vector, const Array *array)
 {
 	for (int k = 0; k < 8; k++)
 	{
-		int64		from = below(array->length + 1);
-		int64		to = from + below(array->length - from + 1);
+		int64		from = random_below(array->length + 1);
+		int64		to = from + random_below(array->length - from + 1);
 
 		if (!slice_is_right(round, vector, array, from, to))
 			return false;
@@ -1025,24 +1006,24 @@ read_array(void *argument)
 	{
 		Array		array = {0};
 
-		make_array(&array, round->field, lengths[below(lengthof(lengths))], round->version);
+		make_array(&array, round->field, lengths[random_below(lengthof(lengths))], round->version);
 		if (!batch_is_right(round, &array))
 			return;
 		set_array(vector, &array, round->version, round->compression, round->block);
-		if ((below(2) == 0 && !jumps_are_right(round, vector, &array)) ||
+		if ((one_in(2) && !jumps_are_right(round, vector, &array)) ||
 			!forward_is_right(round, vector, &array) ||
 			!jumps_are_right(round, vector, &array) ||
 			!forward_is_right(round, vector, &array))
 			return;
-		if (below(3) == 0)
+		if (one_in(3))
 			arrow_vector_release(vector);
 		if (!slice_is_right(round, vector, &array, 0, array.length) ||
 			!jumps_are_right(round, vector, &array))
 			return;
-		if (below(4) == 0)
-			round->compression = (ArrowCompression) below(3);
-		if (below(4) == 0)
-			round->version = below(2) ? ARROW_V4 : ARROW_V5;
+		if (one_in(4))
+			round->compression = (ArrowCompression) random_below(3);
+		if (one_in(4))
+			round->version = random_below(2) ? ARROW_V4 : ARROW_V5;
 	}
 }
 
@@ -1079,8 +1060,8 @@ test_random_arrays(uint64 seed, int rounds)
 			};
 			uint64		start = seed * 1000003 + s * 1009 + i + 1;
 
-			chance_state = start * UINT64CONST(0x9E3779B97F4A7C15);
-			round.block = blocks[below(lengthof(blocks))];
+			random_state = start * UINT64CONST(0x9E3779B97F4A7C15);
+			round.block = blocks[random_below(lengthof(blocks))];
 			if (!in_own_context(read_array, &round))
 				snprintf(round.failure, sizeof(round.failure), "%s: %s",
 						 server_stub_error.message, server_stub_error.detail);
@@ -1212,7 +1193,7 @@ test_hostile(void)
 			Output	   *output;
 			int			step = 4;
 
-			chance_state = 88172645463325252 + s * 17 + kind;
+			random_state = UINT64CONST(88172645463325252) + s * 17 + kind;
 			prepare_attack(&attack);
 			output = attack.output;
 			step = Max(output->bytes.len / 200 * 4, 4);
@@ -1272,7 +1253,7 @@ plain_attack(Attack *attack, ArrowField *field, int version)
 	attack->field = field;
 	attack->version = version;
 	memset(&attack->array, 0, sizeof(Array));
-	chance_state = 4711;
+	random_state = 4711;
 	make_array(&attack->array, field, 12, version);
 }
 
@@ -1408,10 +1389,10 @@ read_randomly(void *argument)
 		test->right = buffer.size == test->plain.length;
 		for (int k = 0; k < 300 && test->right; k++)
 		{
-			int64		length = below(20) == 0 ? below(BUFFER_BYTES / 4) : below(500);
+			int64		length = one_in(20) ? random_below(BUFFER_BYTES / 4) : random_below(500);
 			const char *got;
 
-			at = below(10) == 0 ? below(BUFFER_BYTES) : at + below(900);
+			at = one_in(10) ? random_below(BUFFER_BYTES) : at + random_below(900);
 			if (at >= BUFFER_BYTES)
 				at = 0;
 			length = Min(length, BUFFER_BYTES - at);
@@ -1422,9 +1403,9 @@ read_randomly(void *argument)
 			/* the slack may be read, as a sanitizer sees */
 			for (int i = 0; i < ARROW_BUFFER_SLACK; i++)
 				test->reads += ((const volatile char *) got)[length + i] & 0;
-			if (below(100) == 0)
+			if (one_in(100))
 				arrow_buffer_rest(&buffer);
-			if (below(100) == 0)
+			if (one_in(100))
 				arrow_buffer_release(&buffer);
 		}
 	}
@@ -1496,10 +1477,10 @@ static void
 fill_case(BufferCase *test, ArrowCompression compression)
 {
 	test->compression = compression;
-	test->offset = below(100);
+	test->offset = random_below(100);
 	test->plain = new_bytes(BUFFER_BYTES);
 	for (int64 i = 0; i < BUFFER_BYTES; i++)
-		test->plain.data[i] = (char) (i % 7 ? i / 100 : (int64) chance());
+		test->plain.data[i] = (char) (i % 7 ? i / 100 : (int64) random_next());
 	test->stored = test->plain;
 	if (compression != ARROW_UNCOMPRESSED)
 		test->stored = compressed(test->plain, compression);
@@ -1545,7 +1526,7 @@ test_buffers(uint64 seed)
 	{
 		BufferCase	test = {0};
 
-		chance_state = seed * UINT64CONST(0x9E3779B97F4A7C15) + c;
+		random_state = seed * UINT64CONST(0x9E3779B97F4A7C15) + c;
 		for (size_t b = 0; b < lengthof(blocks); b++)
 		{
 			fill_case(&test, (ArrowCompression) c);
@@ -1613,7 +1594,7 @@ read_big(void *argument)
 	for (int64 i = 0; i <= array.length; i++)
 		put(&array.buffers[0], 4, i, 3 * i);
 	for (int64 i = 0; i < MANY; i++)
-		put(&child.buffers[0], 4, i + 1, at += below(200));
+		put(&child.buffers[0], 4, i + 1, at += random_below(200));
 	child.buffers[1] = new_bytes(at);
 	for (int64 i = 0; i < at; i++)
 		child.buffers[1].data[i] = (char) (i / 5);
@@ -1642,7 +1623,7 @@ test_memory(void)
 	{
 		BigRound	round = {.compression = (ArrowCompression) c};
 
-		chance_state = 77 + c;
+		random_state = 77 + c;
 		bool		done = in_own_context(read_big, &round);
 
 		tap_ok(done && round.right && round.most < 400000,
@@ -1657,7 +1638,7 @@ test_memory(void)
 int
 main(int argc, char **argv)
 {
-	uint64		seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+	uint64		seed = random_begin(argc, argv);
 	int			rounds = argc > 2 ? atoi(argv[2]) : 24;
 
 	server_stub_init();
