@@ -86,6 +86,23 @@
 #endif
 
 /*
+ * What stands in for the server in unit tests has its functions' prototypes:
+ * 16 took the type of an assertion out of its failure, 17 made the values of
+ * a tuple constant.
+ */
+#if PG_VERSION_NUM >= 160000
+#define COMPAT_FAILED_ASSERTION const char *conditionName, const char *fileName, int lineNumber
+#else
+#define COMPAT_FAILED_ASSERTION const char *conditionName, const char *errorType, \
+	const char *fileName, int lineNumber
+#endif
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_TUPLE_VALUES const Datum *values, const bool *isnull
+#else
+#define COMPAT_TUPLE_VALUES Datum *values, bool *isnull
+#endif
+
+/*
  * 16 added the search for the name that a misspelt one is closest to.  The
  * distance that it is made from was there before.
  */

@@ -30,6 +30,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -649,11 +651,10 @@ ReThrowError(ErrorData *copy)
 }
 
 void
-ExceptionalCondition(const char *conditionName, const char *errorType,
-					 const char *fileName, int lineNumber)
+ExceptionalCondition(COMPAT_FAILED_ASSERTION)
 {
-	fprintf(stderr, "TRAP: %s(\"%s\", File: \"%s\", Line: %d)\n",
-			errorType, conditionName, fileName, lineNumber);
+	fprintf(stderr, "TRAP: failed Assert(\"%s\"), File: \"%s\", Line: %d\n",
+			conditionName, fileName, lineNumber);
 	abort();
 }
 
@@ -1335,8 +1336,9 @@ datumCopy(Datum value, bool typByVal, int typLen)
 TupleDesc
 CreateTemplateTupleDesc(int natts)
 {
-	TupleDesc	desc = palloc0(offsetof(struct TupleDescData, attrs) +
-							   natts * sizeof(FormData_pg_attribute));
+	/* enough for every version: 18 keeps a short form of each attribute as well */
+	TupleDesc	desc = palloc0(sizeof(struct TupleDescData) +
+							   natts * (sizeof(FormData_pg_attribute) + 64));
 
 	desc->natts = natts;
 	desc->tdrefcount = -1;
@@ -1450,7 +1452,7 @@ stub_tuple_copy(TupleDesc desc, const Datum *values, const bool *isnull, StubTup
 }
 
 void
-tuplestore_putvalues(Tuplestorestate *state, TupleDesc tdesc, Datum *values, bool *isnull)
+tuplestore_putvalues(Tuplestorestate *state, TupleDesc tdesc, COMPAT_TUPLE_VALUES)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 	bool		spilled = state->bytes > state->allowed;

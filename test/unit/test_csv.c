@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include <limits.h>
 #include <unistd.h>
 

@@ -20,6 +20,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include <ctype.h>
 
 #include "catalog/pg_type_d.h"

@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include <limits.h>
 
 #include "catalog/pg_type_d.h"
