@@ -93,7 +93,7 @@
 #if PG_VERSION_NUM >= 160000
 #define COMPAT_FAILED_ASSERTION const char *conditionName, const char *fileName, int lineNumber
 #else
-#define COMPAT_FAILED_ASSERTION const char *conditionName, const char *errorType, \
+#define COMPAT_FAILED_ASSERTION const char *conditionName, const char *errorType pg_attribute_unused(), \
 	const char *fileName, int lineNumber
 #endif
 #if PG_VERSION_NUM >= 170000

@@ -87,6 +87,23 @@ list_bits(uint32 *out, uint32 at, uint64 bits)
 	return out + n;
 }
 
+/*
+ * Which marks of a piece are delimiters, if rows of two fields go on: every
+ * other one, beginning with the first unless a delimiter waits for its row's
+ * end.  0 if what waits is anything else.
+ */
+static inline uint64
+first_ordinals(const CsvScan *scan, const char *base)
+{
+	const uint64 even = UINT64CONST(0x5555555555555555);
+
+	if (scan->first == scan->end)
+		return even;
+	if (scan->end - scan->first == 1 && base[scan->position[scan->first]] == scan->delimiter)
+		return ~even;
+	return 0;
+}
+
 /* ------------------------------------------------------- without SIMD */
 
 #define EACH_BYTE(c)	(UINT64CONST(0x0101010101010101) * (uint8) (c))
@@ -172,7 +189,7 @@ classify_sse2(const CsvScan *scan, const char *p, ByteMasks *m)
 #define SCAN_LIST		list_bits
 #include "csv/csv_scan_template.h"
 
-#define TARGET_AVX2		__attribute__((target("avx2,bmi,popcnt")))
+#define TARGET_AVX2		__attribute__((target("avx2,bmi,bmi2,popcnt")))
 
 /* As list_bits; the instruction answers 64 where there is no bit. */
 static inline TARGET_AVX2 uint32 *
@@ -219,9 +236,10 @@ classify_avx2(const CsvScan *scan, const char *p, ByteMasks *m)
 #define SCAN_TARGET		TARGET_AVX2
 #define SCAN_CLASSIFY	classify_avx2
 #define SCAN_LIST		list_bits_avx2
+#define SCAN_DEPOSIT	_pdep_u64
 #include "csv/csv_scan_template.h"
 
-#define TARGET_AVX512	__attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,popcnt")))
+#define TARGET_AVX512	__attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,bmi2,popcnt")))
 
 static inline TARGET_AVX512 void
 classify_avx512(const CsvScan *scan, const char *p, ByteMasks *m)
@@ -269,6 +287,7 @@ list_bits_avx512(uint32 *out, uint32 at, uint64 bits)
 #define SCAN_TARGET		TARGET_AVX512
 #define SCAN_CLASSIFY	classify_avx512
 #define SCAN_LIST		list_bits_avx512
+#define SCAN_DEPOSIT	_pdep_u64
 #include "csv/csv_scan_template.h"
 
 #endif							/* SCAN_X86 */
@@ -282,7 +301,7 @@ csv_scan_widths(CsvScanMarks *marks)
 #ifdef SCAN_X86
 	marks[n++] = scan_marks_sse2;
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-		__builtin_cpu_supports("popcnt"))
+		__builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
 	{
 		marks[n++] = scan_marks_avx2;
 		if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -326,6 +345,7 @@ csv_scan_reset(CsvScan *scan)
 	scan->quote_end = 0;
 	scan->plain_ascii = true;
 	scan->breaks = 0;
+	scan->alternating = false;
 }
 
 void
@@ -333,6 +353,7 @@ csv_scan_skip(CsvScan *scan, uint32 start)
 {
 	while (scan->first < scan->end && scan->position[scan->first] < start)
 		scan->first++;
+	scan->alternating = false;
 }
 
 /* ------------------------------------------------------- taking rows */
@@ -400,6 +421,37 @@ take_pairs(const CsvScan *scan, const CsvFields *fields, TakeState *state, bool 
 	state->row = row;
 }
 
+/* The same where the scan has seen that delimiters and newlines alternate. */
+static pg_attribute_always_inline void
+take_alternating(const CsvFields *fields, TakeState *state, bool both)
+{
+	const uint32 *mark = state->mark;
+	const int	n = (int) Min((state->last - mark) / 2, state->max_rows - state->row);
+	uint32	   *key_offset = fields->offset[0] + state->row;
+	uint32	   *key_length = fields->length[0] + state->row;
+	uint32	   *value_offset = both ? fields->offset[1] + state->row : NULL;
+	uint32	   *value_length = both ? fields->length[1] + state->row : NULL;
+	uint32		start = state->start;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32		a = mark[2 * i];
+		uint32		b = mark[2 * i + 1];
+
+		key_offset[i] = start;
+		key_length[i] = a - start;
+		if (both)
+		{
+			value_offset[i] = a + 1;
+			value_length[i] = b - a - 1;
+		}
+		start = b + 1;
+	}
+	state->mark = mark + 2 * n;
+	state->start = start;
+	state->row += n;
+}
+
 /* Any number of fields. */
 static void
 take_rows(const CsvScan *scan, const CsvFields *fields, TakeState *state)
@@ -446,6 +498,10 @@ take(const CsvScan *scan, const CsvFields *fields, TakeState *state)
 
 	if (!pair)
 		take_rows(scan, fields, state);
+	else if (scan->alternating && !scan->crlf && fields->nwanted == 2)
+		take_alternating(fields, state, true);
+	else if (scan->alternating && !scan->crlf)
+		take_alternating(fields, state, false);
 	else if (scan->crlf)
 		take_pairs(scan, fields, state, fields->nwanted == 2, true);
 	else if (fields->nwanted == 2)

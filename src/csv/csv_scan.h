@@ -45,6 +45,8 @@ struct CsvScan
 
 	/* of the last piece */
 	bool		plain_ascii;	/* neither a zero byte nor a high bit */
+	bool		alternating;	/* the positions not used are delimiter, newline,
+								 * delimiter ...; may be false without a reason */
 	int			breaks;			/* line ends inside quotes */
 };
 

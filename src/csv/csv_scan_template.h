@@ -11,6 +11,8 @@
  *	  SCAN_LIST			list(out, at, mask): write "at" plus the number of each bit
  *						that is set, and up to 31 entries more of no meaning;
  *						where the next one goes
+ *	  SCAN_DEPOSIT		optional; deposit(pattern, mask): the bits of the mask
+ *						whose ordinals are set in the pattern
  *
  * All are undefined again at the end.
  *
@@ -24,6 +26,10 @@ SCAN_NAME(CsvScan *scan, const char *base, uint32 from, uint32 to)
 	uint64		in_quote = scan->in_quote;
 	uint64		unplain = 0;
 	int			breaks = 0;
+#ifdef SCAN_DEPOSIT
+	uint64		pattern = first_ordinals(scan, base);
+	uint64		mismatch = pattern == 0;
+#endif
 
 	for (uint32 at = from; at < to; at += 64)
 	{
@@ -59,6 +65,12 @@ SCAN_NAME(CsvScan *scan, const char *base, uint32 from, uint32 to)
 				scan->quote_end = at + 64;
 		}
 
+#ifdef SCAN_DEPOSIT
+		mismatch |= SCAN_DEPOSIT(pattern, found) ^ (m.delimiter & found);
+		mismatch |= found & ~(m.delimiter | m.newline);
+		if (__builtin_popcountll(found) & 1)
+			pattern = ~pattern;
+#endif
 		if (found != 0)
 			out = SCAN_LIST(out, at, found);
 	}
@@ -67,9 +79,13 @@ SCAN_NAME(CsvScan *scan, const char *base, uint32 from, uint32 to)
 	scan->in_quote = in_quote;
 	scan->plain_ascii = unplain == 0;
 	scan->breaks = breaks;
+#ifdef SCAN_DEPOSIT
+	scan->alternating = mismatch == 0;
+#endif
 }
 
 #undef SCAN_NAME
 #undef SCAN_TARGET
 #undef SCAN_CLASSIFY
 #undef SCAN_LIST
+#undef SCAN_DEPOSIT

@@ -30,7 +30,7 @@
 #define BATCH_ROWS_LEAST	256
 #define FIRST_ROWS			128
 
-#define BLOCK_BYTES			(256 * 1024)
+#define BLOCK_BYTES			(128 * 1024)
 #define BLOCK_BYTES_IN_ALL	(16 * 1024 * 1024)
 #define BLOCK_BYTES_LEAST	(16 * 1024)
 
