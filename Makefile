@@ -64,6 +64,9 @@ demo-stop:
 test:
 	@PG_CONFIG="$(PG_CONFIG)" test/run
 
+fixtures:
+	@test/fixtures/make
+
 bench:
 	@PG_CONFIG="$(PG_CONFIG)" bench/run
 
@@ -75,6 +78,7 @@ help:
 	@echo "make demo          build, install, show the first example on a server of its own"
 	@echo "make demo-stop     stop that server and remove it"
 	@echo "make test          run every test, on servers of their own"
+	@echo "make fixtures      write sql/data/arrow anew (needs root and npm; no test needs it)"
 	@echo "make bench         measure (see bench/README.md)"
 
-.PHONY: deps demo demo-stop test bench help
+.PHONY: deps demo demo-stop test fixtures bench help

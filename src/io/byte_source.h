@@ -50,6 +50,16 @@ struct ByteSource
 extern ByteSource *file_source_create(SourceFile *file, size_t block_bytes, int queue);
 
 /*
+ * Bytes [from, to) of a file, which is borrowed and has them.  Byte 0 of the
+ * source is byte "from" of the file.
+ */
+extern ByteSource *file_source_create_range(SourceFile *file, int64 from, int64 to,
+											size_t block_bytes, int queue);
+
+/* Another range, perhaps of another file, for such a source, which starts at its top. */
+extern void file_source_set_range(ByteSource *source, SourceFile *file, int64 from, int64 to);
+
+/*
  * A shell command's output, as in COPY FROM PROGRAM: an exit status other
  * than 0 is an error at the end of the output; one that dies of SIGPIPE
  * because nobody read to the end is not.

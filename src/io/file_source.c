@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * file_source.c
- *	  A plain file as a ByteSource, with blocks asked for ahead.
+ *	  A plain file, or a range of one, as a ByteSource, with blocks asked for
+ *	  ahead.
  *
  * The kernel is told which blocks come next, so that many files on a slow
  * disk are read side by side while one is being parsed.  Each block is asked
@@ -9,7 +10,7 @@
  * on there: a search jumps about.
  *
  * Invariant: what lies in [position, advised) has been asked for, unless
- * advised < position.
+ * advised < position.  Both count from the range's beginning.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +21,9 @@
 typedef struct FileSource
 {
 	ByteSource	base;
-	SourceFile *file;			/* owned */
+	SourceFile *file;
+	bool		owned;			/* close it, too */
+	int64		start;			/* where the range begins in the file */
 	int64		ahead;			/* bytes to ask for beyond the current read */
 	int64		block_bytes;
 	int64		position;
@@ -42,7 +45,7 @@ file_source_read_ahead(FileSource *source, int64 end)
 	until = source->ahead < size - until ? until + source->ahead : size;
 	if (until <= from)
 		return;
-	source_file_prefetch(source->file, from, until - from);
+	source_file_prefetch(source->file, source->start + from, until - from);
 	source->advised = until;
 }
 
@@ -61,7 +64,7 @@ file_source_read(ByteSource *base, char *buffer, size_t capacity)
 	if (!source->sought)
 		file_source_read_ahead(source, source->position + (int64) capacity);
 	source->sought = false;
-	got = source_file_read(source->file, source->position, buffer, capacity);
+	got = source_file_read(source->file, source->start + source->position, buffer, capacity);
 	source->position += got;
 	base->blocks_read++;
 	return got;
@@ -83,7 +86,8 @@ file_source_close(ByteSource *base)
 {
 	FileSource *source = (FileSource *) base;
 
-	source_file_close(source->file);
+	if (source->owned)
+		source_file_close(source->file);
 	pfree(source);
 }
 
@@ -93,18 +97,48 @@ static const ByteSourceMethods file_source_methods = {
 	.close = file_source_close
 };
 
-ByteSource *
-file_source_create(SourceFile *file, size_t block_bytes, int queue)
+static FileSource *
+file_source_new(size_t block_bytes, int queue)
 {
 	FileSource *source = palloc0(sizeof(FileSource));
 
 	Assert(block_bytes > 0);
 	source->base.methods = &file_source_methods;
-	source->base.name = source_file_name(file);
 	source->base.seekable = true;
-	source->base.size = source_file_identity(file)->size;
-	source->file = file;
 	source->block_bytes = (int64) block_bytes;
 	source->ahead = (int64) block_bytes * Max(queue, 0);
+	return source;
+}
+
+void
+file_source_set_range(ByteSource *base, SourceFile *file, int64 from, int64 to)
+{
+	FileSource *source = (FileSource *) base;
+
+	Assert(base->methods == &file_source_methods && !source->owned);
+	Assert(from >= 0 && from <= to && to <= source_file_identity(file)->size);
+	base->name = source_file_name(file);
+	base->size = to - from;
+	source->file = file;
+	source->start = from;
+	file_source_seek(base, 0);
+}
+
+ByteSource *
+file_source_create(SourceFile *file, size_t block_bytes, int queue)
+{
+	FileSource *source = file_source_new(block_bytes, queue);
+
+	file_source_set_range(&source->base, file, 0, source_file_identity(file)->size);
+	source->owned = true;
+	return &source->base;
+}
+
+ByteSource *
+file_source_create_range(SourceFile *file, int64 from, int64 to, size_t block_bytes, int queue)
+{
+	FileSource *source = file_source_new(block_bytes, queue);
+
+	file_source_set_range(&source->base, file, from, to);
 	return &source->base;
 }

@@ -11,12 +11,14 @@
 
 #include "lib/stringinfo.h"
 
+#include "arrow/arrow_stream.h"
 #include "csv/csv_stream.h"
 #include "stream/formats.h"
 
 static const FormatRow formats[] = {
 	{&csv_column_format, true, true, {".csv"}},
 	{&text_column_format, true, false, {".tsv", ".tab", ".txt"}},
+	{&arrow_column_format, false, false, {".arrow", ".feather", ".ipc", ".arrows"}},
 };
 
 #define NFORMATS	((int) lengthof(formats))

@@ -170,6 +170,13 @@ codec_methods(Compression compression)
 	return NULL;				/* keep compiler quiet */
 }
 
+bool
+compression_begins(Compression compression, const char *bytes, size_t length)
+{
+	return length >= CODEC_MAGIC_BYTES &&
+		codec_methods(compression)->begins((const unsigned char *) bytes, CODEC_MAGIC_BYTES);
+}
+
 /* ------------------------------------------------------------- errors */
 
 static int64

@@ -49,6 +49,9 @@ extern char *compression_extension_names(void);
  */
 extern Compression compression_from_path(const char *path, size_t *stem_length);
 
+/* Do these bytes, at least 4, begin a member of such data? */
+extern bool compression_begins(Compression compression, const char *bytes, size_t length);
+
 /*
  * Decompress what "inner" delivers.  Owns inner.  Memory is bounded: a zstd
  * window of more than 128 MB is refused.  Seeks only to 0.

@@ -49,6 +49,7 @@
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/datum.h"
+#include "utils/fmgrprotos.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -287,6 +288,20 @@ MemoryContext
 MemoryContextGetParent(MemoryContext context)
 {
 	return (MemoryContext) ((StubContext *) context)->parent;
+}
+
+/* Of the context and, if so asked, of those below it. */
+Size
+MemoryContextMemAllocated(MemoryContext context, bool recurse)
+{
+	StubContext *stub = (StubContext *) context;
+	Size		total = 0;
+
+	for (StubChunk *chunk = stub->chunks; chunk != NULL; chunk = chunk->next)
+		total += chunk->size;
+	for (StubContext *child = stub->first_child; recurse && child != NULL; child = child->next_sibling)
+		total += MemoryContextMemAllocated((MemoryContext) child, true);
+	return total;
 }
 
 Size
@@ -1219,6 +1234,25 @@ pg_do_encoding_conversion_buf(Oid proc, int src_encoding, int dest_encoding,
 	return src - start;
 }
 
+/* UTF-8 to the "database" alone. */
+char *
+pg_any_to_server(const char *s, int len, int encoding)
+{
+	size_t		room = ((size_t) len + 1) * MAX_CONVERSION_GROWTH + 1;
+	Oid			proc = FindDefaultConversionProc(encoding, server_stub_encoding);
+	char	   *result;
+
+	if (encoding == server_stub_encoding || !OidIsValid(proc))
+	{
+		(void) pg_verify_mbstr(encoding, s, len, false);
+		return (char *) s;
+	}
+	result = palloc(room);
+	(void) pg_do_encoding_conversion_buf(proc, encoding, server_stub_encoding, (unsigned char *) s, len,
+										 (unsigned char *) result, (int) room, false);
+	return result;
+}
+
 /* ------------------------------------------------------------ catalogs */
 
 #define STUB_MISSING(result, function, arguments) \
@@ -1265,6 +1299,25 @@ STUB_MISSING(Oid, getBaseTypeAndTypmod, (Oid typid, int32 *typmod))
 STUB_MISSING(char *, format_type_with_typemod, (Oid type_oid, int32 typemod))
 STUB_MISSING(int, varstr_levenshtein_less_equal, (const char *source, int slen, const char *target, int tlen,
 												  int ins_c, int del_c, int sub_c, int max_d, bool trusted))
+
+/* what values of Arrow files would ask for */
+STUB_MISSING(Datum, DirectFunctionCall1Coll, (PGFunction func, Oid collation, Datum arg1))
+STUB_MISSING(Datum, DirectFunctionCall2Coll, (PGFunction func, Oid collation, Datum arg1, Datum arg2))
+STUB_MISSING(struct varlena *, pg_detoast_datum, (struct varlena * datum))
+STUB_MISSING(Datum, numeric, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_in, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_out, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_eq, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_float4, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, numeric_float8, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, float4_numeric, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, float8_numeric, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, interval_out, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, interval_scale, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, time_scale, (PG_FUNCTION_ARGS))
+STUB_MISSING(Datum, timestamp_scale, (PG_FUNCTION_ARGS))
+STUB_MISSING(bool, DomainHasConstraints, (Oid type_id))
+STUB_MISSING(void, domain_check, (Datum value, bool isnull, Oid domainType, void **extra, MemoryContext mcxt))
 
 /* ------------------------------------------------------------ tuples */
 

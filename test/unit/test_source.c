@@ -333,6 +333,49 @@ test_file_source(void)
 	}
 }
 
+static void
+call_read_source(void *argument)
+{
+	Call	   *call = argument;
+
+	call->length = byte_source_read(call->source, call->buffer, 4);
+	call->buffer[call->length] = '\0';
+}
+
+/* A part of a file that somebody else owns, and then a part of another one. */
+static void
+test_range_source(void)
+{
+	Call		call = {0};
+	SourceFile *file;
+
+	write_file("range", "0123456789");
+	write_file("other", "abcdef");
+	file = source_file_open(&folder, "range");
+	for (int queue = 0; queue < 3; queue++)
+	{
+		call.source = file_source_create_range(file, 2, 7, 2, queue);
+		tap_is_int(call.source->size, 5, "a range has its own size");
+		server_stub_try(call_drain, &call);
+		tap_is_string(call.buffer, "23456", "... and is read to its end, not the file's");
+		byte_source_seek(call.source, 3);
+		server_stub_try(call_read_source, &call);
+		tap_is_string(call.buffer, "56", "... and counts from its own beginning");
+		file_source_set_range(call.source, source_file_open(&folder, "other"), 1, 3);
+		server_stub_try(call_drain, &call);
+		tap_is_string(call.buffer, "bc", "a source may go on with another file");
+		tap_is_string(call.source->name, "other", "... and has its name");
+		file_source_set_range(call.source, file, 10, 10);
+		server_stub_try(call_drain, &call);
+		tap_is_int(call.length, 0, "a range may be empty");
+		server_stub_try(call_close, &call);
+	}
+	call.file = file;
+	server_stub_try(call_read, &call);
+	tap_is_string(call.buffer, "0123456789", "the file is still open when the source is closed");
+	source_file_close(file);
+}
+
 /* ------------------------------------------------------------ programs */
 
 static void
@@ -462,6 +505,7 @@ main(void)
 	test_limits();
 	test_changes();
 	test_file_source();
+	test_range_source();
 	test_program();
 	test_cache();
 	MemoryContextReset(TopMemoryContext);

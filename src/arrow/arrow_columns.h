@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * arrow_columns.h
+ *	  The fields of an Arrow file that a stream takes: vectors with
+ *	  converters, set to one record batch after the other.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef OUTERJOIN_ARROW_COLUMNS_H
+#define OUTERJOIN_ARROW_COLUMNS_H
+
+#include "arrow/arrow_converter.h"
+#include "arrow/arrow_file.h"
+#include "column/stream_spec.h"
+
+/* One field, read for one column of the table. */
+typedef struct ArrowColumn
+{
+	const char *name;			/* of the table's column */
+	int			field;			/* number in the schema */
+	ArrowVector *vector;
+	ArrowConverter *converter;
+} ArrowColumn;
+
+typedef struct ArrowColumns
+{
+	ArrowFile  *file;
+	SourceFile *source;
+	int			n;
+	ArrowColumn *columns;
+	int		   *by_field;		/* [n] indexes of columns, by field ascending */
+	int64		batch;			/* record batch that they are set to; -1: none */
+} ArrowColumns;
+
+/*
+ * Columns without a name are left out (name NULL).  block_bytes and
+ * blocks_read are the vectors'.  Allocates in the current context.
+ */
+extern void arrow_columns_init(ArrowColumns *columns, ArrowFile *file, SourceFile *source,
+							   int n, const FieldSpec *specs, const int *fields,
+							   const bool *wanted, bool keys, size_t block_bytes,
+							   int64 *blocks_read);
+
+/* Set all of them to an existing record batch, dictionaries as well. */
+extern void arrow_columns_set(ArrowColumns *columns, int64 batch);
+
+#endif							/* OUTERJOIN_ARROW_COLUMNS_H */

@@ -1,0 +1,679 @@
+/*-------------------------------------------------------------------------
+ *
+ * arrow_file.c
+ *	  An Arrow IPC file or stream on disk.
+ *
+ * Both are sequences of messages; a file adds an index of them at its end.
+ * Here both become a list of messages in order: a stream's is found by going
+ * from one message to the next, no further than is asked for, and passing
+ * over the bodies.
+ *
+ * A dictionary, as it holds for a record batch, is the last whole one before
+ * that batch and the deltas that follow it.  In a file all dictionaries come
+ * before all batches, whatever the order on disk.
+ *
+ * Invariant: a message in the list lies within the file, so that its body's
+ * buffers, checked against the body, do as well.
+ *
+ * Refuses to know: keys, Datums, what vectors are for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "arrow/arrow_file.h"
+#include "wire/byte_cursor.h"
+
+#define MAGIC			"ARROW1"
+#define MAGIC_LENGTH	6
+#define FILE_HEAD		8		/* the magic, padded */
+#define FILE_TAIL		10		/* length of the footer, and the magic again */
+#define FEATHER_MAGIC	"FEA1"
+#define CONTINUATION	0xFFFFFFFFU
+
+/* A message's description is never larger than this. */
+#define MAX_METADATA	(256 * 1024 * 1024)
+
+typedef struct ArrowEntry
+{
+	ArrowMessageKind kind;
+	int64		offset;
+	int32		metadata_length;	/* what precedes the body, prefix and padding as well */
+	int64		body_length;
+	int64		dictionary_id;
+	bool		is_delta;
+	int64		rows;			/* of a record batch; -1: not known yet */
+} ArrowEntry;
+
+/* Numbers of entries, ascending. */
+typedef struct EntryList
+{
+	int64	   *entry;
+	int64		n;
+	int64		capacity;
+} EntryList;
+
+/* A dictionary as it stands, made of entries up to and including "last". */
+typedef struct KnownDictionary
+{
+	ArrowDictionary dictionary;
+	int64		first;			/* entry of the whole one */
+	int64		last;
+} KnownDictionary;
+
+struct ArrowFile
+{
+	MemoryContext context;
+	MemoryContext batch_context;	/* description of the batch at hand */
+	SourceFile *source;
+	size_t		block_bytes;
+	int64	   *blocks_read;
+	int64		size;
+	ArrowSchema schema;
+	int			version;
+
+	/* messages, in the order in which they hold */
+	ArrowEntry *entries;
+	int64		nentries;
+	int64		max_entries;
+	EntryList	batches;		/* those that are record batches */
+	EntryList	dictionary_batches;
+	int64		next;			/* of a stream: where the next message begins */
+	bool		complete;		/* there are no more */
+
+	KnownDictionary **dictionaries;
+	int			ndictionaries;
+	uint64		generation;
+
+	ArrowBatch	batch;
+	int64		batch_number;	/* -1: none */
+};
+
+/* ------------------------------------------------------------ errors */
+
+pg_noreturn static void report_damaged(const ArrowFile *file, const char *format,...) pg_attribute_printf(2, 3);
+
+static void
+report_damaged(const ArrowFile *file, const char *format,...)
+{
+	char		detail[256];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(detail, sizeof(detail), format, arguments);
+	va_end(arguments);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("file \"%s\" is damaged", source_file_name(file->source)),
+			 errdetail("%s", detail)));
+}
+
+pg_noreturn static void
+report_unsupported(const ArrowFile *file, const char *what, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("file \"%s\" is %s", source_file_name(file->source), what),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+/* ------------------------------------------------------------ reading */
+
+/* So many bytes at an offset, in the current context; an error where the file is shorter. */
+static ByteView
+read_bytes(ArrowFile *file, int64 offset, int64 length, const char *what)
+{
+	ByteView	view;
+	char	   *bytes;
+
+	if (offset < 0 || length < 0 || length > MAX_METADATA || offset > file->size - length)
+		report_damaged(file, "The %s would be %lld bytes at byte %lld of %lld.", what,
+					   (long long) length, (long long) offset, (long long) file->size);
+	bytes = palloc((size_t) length + ARROW_BUFFER_SLACK);
+	if (source_file_read(file->source, offset, bytes, (size_t) length) != (size_t) length)
+		report_damaged(file, "The file ends within the %s.", what);
+	memset(bytes + length, 0, ARROW_BUFFER_SLACK);
+	(*file->blocks_read)++;
+	view.data = (const uint8 *) bytes;
+	view.length = (size_t) length;
+	return view;
+}
+
+/*
+ * The message at an offset: how long its prefix and its description are.
+ * Before version 0.15 of the format there was no continuation marker.  False
+ * where the stream ends.
+ */
+static bool
+read_prefix(ArrowFile *file, int64 offset, int *prefix, int32 *length)
+{
+	int64		left = file->size - offset;
+	ByteView	view;
+	ByteCursor	cursor;
+	uint32		first;
+	uint32		second = 0;
+
+	if (left == 0)
+		return false;
+	if (left < 4)
+		report_damaged(file, "The file ends within the prefix of the message at byte %lld.",
+					   (long long) offset);
+	view = read_bytes(file, offset, Min(left, 8), "prefix of a message");
+	cursor = byte_cursor(view);
+	if (!byte_cursor_u32(&cursor, &first))
+		return false;
+	*prefix = 4;
+	if (first == CONTINUATION)
+	{
+		if (!byte_cursor_u32(&cursor, &second))
+			report_damaged(file, "The file ends within the prefix of the message at byte %lld.",
+						   (long long) offset);
+		*prefix = 8;
+		first = second;
+	}
+	if (first == 0)
+		return false;
+	if (first > MAX_METADATA)
+		report_damaged(file, "The message at byte %lld would have a description of %u bytes.",
+					   (long long) offset, first);
+	*length = (int32) first;
+	return true;
+}
+
+/* Parse the description of the message at an offset, in the current context. */
+static void
+read_message(ArrowFile *file, int64 offset, ArrowMessage *message, int32 *metadata_length)
+{
+	const char *reason = NULL;
+	int			prefix;
+	int32		length;
+
+	if (!read_prefix(file, offset, &prefix, &length))
+		report_damaged(file, "There is no message at byte %lld.", (long long) offset);
+	if (!arrow_message_parse(read_bytes(file, offset + prefix, length, "description of a message"),
+							 message, &reason))
+		report_damaged(file, "The message at byte %lld cannot be read: %s.",
+					   (long long) offset, reason);
+	*metadata_length = prefix + length;
+	if (message->body_length < 0 ||
+		message->body_length > file->size - offset - *metadata_length)
+		report_damaged(file, "The message at byte %lld would have a body of %lld bytes, which the file does not have.",
+					   (long long) offset, (long long) message->body_length);
+}
+
+/* ------------------------------------------------------------ the list of messages */
+
+static void
+list_entry(ArrowFile *file, EntryList *list, int64 entry)
+{
+	if (list->n == list->capacity)
+	{
+		list->capacity = Max(list->capacity * 2, 64);
+		list->entry = list->entry ? repalloc_huge(list->entry, sizeof(int64) * list->capacity) :
+			MemoryContextAlloc(file->context, sizeof(int64) * list->capacity);
+	}
+	list->entry[list->n++] = entry;
+}
+
+static void
+add_entry(ArrowFile *file, const ArrowEntry *entry)
+{
+	if (file->nentries == file->max_entries)
+	{
+		file->max_entries = Max(file->max_entries * 2, 64);
+		file->entries = file->entries ?
+			repalloc_huge(file->entries, sizeof(ArrowEntry) * file->max_entries) :
+			MemoryContextAlloc(file->context, sizeof(ArrowEntry) * file->max_entries);
+	}
+	list_entry(file, entry->kind == ARROW_MESSAGE_RECORD_BATCH ?
+			   &file->batches : &file->dictionary_batches, file->nentries);
+	file->entries[file->nentries++] = *entry;
+}
+
+/* Find the next message of a stream; false at its end. */
+static bool
+find_next_message(ArrowFile *file)
+{
+	MemoryContext scratch = AllocSetContextCreate(file->context, "arrow message", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	ArrowMessage message;
+	ArrowEntry	entry = {.offset = file->next,.rows = -1};
+	int			prefix;
+	int32		length;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!read_prefix(file, file->next, &prefix, &length))
+		file->complete = true;
+	else
+	{
+		read_message(file, file->next, &message, &entry.metadata_length);
+		entry.kind = message.kind;
+		entry.body_length = message.body_length;
+		entry.dictionary_id = message.dictionary_id;
+		entry.is_delta = message.is_delta;
+		if (message.kind == ARROW_MESSAGE_RECORD_BATCH)
+			entry.rows = message.batch.length;
+		if (message.kind == ARROW_MESSAGE_SCHEMA)
+			report_damaged(file, "A second schema stands at byte %lld.", (long long) file->next);
+		file->next += entry.metadata_length + entry.body_length;
+		if (message.kind == ARROW_MESSAGE_RECORD_BATCH || message.kind == ARROW_MESSAGE_DICTIONARY_BATCH)
+			add_entry(file, &entry);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return !file->complete;
+}
+
+/* The blocks of a footer's index, which was checked against the file's size. */
+static void
+add_blocks(ArrowFile *file, ArrowMessageKind kind, const ArrowBlock *blocks, int64 nblocks)
+{
+	for (int64 i = 0; i < nblocks; i++)
+	{
+		ArrowEntry	entry = {
+			.kind = kind,
+			.offset = blocks[i].offset,
+			.metadata_length = blocks[i].metadata_length,
+			.body_length = blocks[i].body_length,
+			.rows = -1
+		};
+
+		add_entry(file, &entry);
+	}
+}
+
+/* A dictionary block's id stands in its message only. */
+static void
+identify_dictionaries(ArrowFile *file)
+{
+	MemoryContext scratch = AllocSetContextCreate(file->context, "arrow message", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+
+	for (int64 i = 0; i < file->dictionary_batches.n; i++)
+	{
+		ArrowEntry *entry = &file->entries[file->dictionary_batches.entry[i]];
+		ArrowMessage message;
+		int32		length;
+
+		CHECK_FOR_INTERRUPTS();
+		read_message(file, entry->offset, &message, &length);
+		if (message.kind != ARROW_MESSAGE_DICTIONARY_BATCH)
+			report_damaged(file, "The message at byte %lld is no dictionary.", (long long) entry->offset);
+		entry->dictionary_id = message.dictionary_id;
+		entry->is_delta = message.is_delta;
+		MemoryContextReset(scratch);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+}
+
+/* ------------------------------------------------------------ opening */
+
+static void
+check_schema(ArrowFile *file)
+{
+#ifdef WORDS_BIGENDIAN
+	bool		foreign = !file->schema.big_endian;
+#else
+	bool		foreign = file->schema.big_endian;
+#endif
+
+	if (foreign)
+		report_unsupported(file, "an Arrow file of the other byte order",
+						   "Write it again on a machine of this byte order.");
+}
+
+static void
+read_footer(ArrowFile *file)
+{
+	const char *reason = NULL;
+	ByteView	tail = read_bytes(file, file->size - FILE_TAIL, FILE_TAIL, "end of the file");
+	ByteCursor	cursor;
+	uint32		length = 0;
+	ArrowFooter footer;
+
+	cursor = byte_cursor(tail);
+	(void) byte_cursor_u32(&cursor, &length);
+	if (length == 0 || length > file->size - FILE_HEAD - FILE_TAIL)
+		report_damaged(file, "Its footer would have %u bytes.", length);
+	if (!arrow_footer_parse(read_bytes(file, file->size - FILE_TAIL - length, length, "footer"),
+							file->size - FILE_TAIL - length, &footer, &reason))
+		report_damaged(file, "Its footer cannot be read: %s.", reason);
+	file->schema = footer.schema;
+	file->version = footer.version;
+	add_blocks(file, ARROW_MESSAGE_DICTIONARY_BATCH, footer.dictionaries, footer.ndictionaries);
+	add_blocks(file, ARROW_MESSAGE_RECORD_BATCH, footer.batches, footer.nbatches);
+	identify_dictionaries(file);
+	file->complete = true;
+}
+
+/* The messages from "start" on, of which the first is the schema. */
+static void
+read_stream_head(ArrowFile *file, int64 start)
+{
+	ArrowMessage message;
+	int32		length;
+
+	read_message(file, start, &message, &length);
+	if (message.kind != ARROW_MESSAGE_SCHEMA || message.schema == NULL)
+		report_damaged(file, "It does not begin with a schema.");
+	file->schema = *message.schema;
+	file->version = message.version;
+	file->next = start + length + message.body_length;
+}
+
+static bool
+has_magic(ByteView view, size_t at, const char *magic)
+{
+	size_t		length = strlen(magic);
+
+	return view.length >= length && at <= view.length - length &&
+		memcmp(view.data + at, magic, length) == 0;
+}
+
+static void
+read_ends(ArrowFile *file)
+{
+	ByteView	head = read_bytes(file, 0, Min(file->size, FILE_HEAD), "beginning of the file");
+	ByteView	tail;
+
+	if (has_magic(head, 0, FEATHER_MAGIC))
+		report_unsupported(file, "a Feather file of version 1",
+						   "Write it again as Feather version 2, which is Arrow's IPC file format.");
+	if (!has_magic(head, 0, MAGIC))
+	{
+		if (file->size < 8)
+			report_damaged(file, "It has %lld bytes, too few for an Arrow file or stream.",
+						   (long long) file->size);
+		read_stream_head(file, 0);
+		return;
+	}
+	if (file->size < FILE_HEAD + FILE_TAIL)
+		report_damaged(file, "It is cut off: it has %lld bytes.", (long long) file->size);
+	tail = read_bytes(file, file->size - MAGIC_LENGTH, MAGIC_LENGTH, "end of the file");
+	if (!has_magic(tail, 0, MAGIC))
+		report_damaged(file, "It is cut off: it does not end as an Arrow file does.");
+	read_footer(file);
+}
+
+ArrowFile *
+arrow_file_open(SourceFile *source, size_t block_bytes, int64 *blocks_read)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "outerjoin arrow file",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	ArrowFile  *file = palloc0(sizeof(ArrowFile));
+
+	file->context = context;
+	file->batch_context = AllocSetContextCreate(context, "arrow record batch", ALLOCSET_DEFAULT_SIZES);
+	file->source = source;
+	file->block_bytes = block_bytes;
+	file->blocks_read = blocks_read;
+	file->size = source_file_identity(source)->size;
+	file->batch_number = -1;
+	read_ends(file);
+	check_schema(file);
+	MemoryContextSwitchTo(old);
+	return file;
+}
+
+const ArrowSchema *
+arrow_file_schema(const ArrowFile *file)
+{
+	return &file->schema;
+}
+
+int
+arrow_file_version(const ArrowFile *file)
+{
+	return file->version;
+}
+
+const char *
+arrow_file_name(const ArrowFile *file)
+{
+	return source_file_name(file->source);
+}
+
+void
+arrow_file_close(ArrowFile *file)
+{
+	MemoryContextDelete(file->context);
+}
+
+/* ------------------------------------------------------------ batches */
+
+bool
+arrow_file_has_batch(ArrowFile *file, int64 number)
+{
+	while (number >= file->batches.n && !file->complete)
+		(void) find_next_message(file);
+	return number < file->batches.n;
+}
+
+int64
+arrow_file_nbatches(ArrowFile *file)
+{
+	while (!file->complete)
+		(void) find_next_message(file);
+	return file->batches.n;
+}
+
+/*
+ * Parse an entry's description and check its buffers against the schema and
+ * its body, which must be where the index says.
+ */
+static void
+read_entry(ArrowFile *file, ArrowEntry *entry, ArrowMessage *message)
+{
+	int32		length;
+
+	read_message(file, entry->offset, message, &length);
+	if (message->kind != entry->kind)
+		report_damaged(file, "The message at byte %lld is not of the kind that the footer says.",
+					   (long long) entry->offset);
+	if (length > entry->metadata_length || message->body_length > entry->body_length)
+		report_damaged(file, "The message at byte %lld is longer than the footer says.",
+					   (long long) entry->offset);
+}
+
+const ArrowBatch *
+arrow_file_batch(ArrowFile *file, int64 number)
+{
+	const char *reason = NULL;
+	ArrowEntry *entry;
+	ArrowMessage message;
+	MemoryContext old;
+
+	if (file->batch_number == number)
+		return &file->batch;
+	Assert(number >= 0 && number < file->batches.n);
+	file->batch_number = -1;
+	MemoryContextReset(file->batch_context);
+	old = MemoryContextSwitchTo(file->batch_context);
+	entry = &file->entries[file->batches.entry[number]];
+	read_entry(file, entry, &message);
+	if (!arrow_batch_check(&file->schema, &message.batch, message.body_length, &reason))
+		report_damaged(file, "The record batch at byte %lld cannot be right: %s.",
+					   (long long) entry->offset, reason);
+	MemoryContextSwitchTo(old);
+	entry->rows = message.batch.length;
+	file->batch.spec = message.batch;
+	file->batch.body_offset = entry->offset + entry->metadata_length;
+	file->batch_number = number;
+	return &file->batch;
+}
+
+/* Rows of a record batch, from its description. */
+static int64
+batch_rows(ArrowFile *file, int64 number)
+{
+	ArrowEntry *entry = &file->entries[file->batches.entry[number]];
+
+	if (entry->rows < 0)
+		(void) arrow_file_batch(file, number);
+	return entry->rows;
+}
+
+int64
+arrow_file_rows_before(ArrowFile *file, int64 number)
+{
+	int64		rows = 0;
+
+	for (int64 i = 0; i < number; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		rows += batch_rows(file, i);
+	}
+	return rows;
+}
+
+/* ------------------------------------------------------------ dictionaries */
+
+static KnownDictionary *
+known_dictionary(ArrowFile *file, int64 id)
+{
+	KnownDictionary *known;
+	MemoryContext old;
+
+	for (int i = 0; i < file->ndictionaries; i++)
+	{
+		if (file->dictionaries[i]->dictionary.id == id)
+			return file->dictionaries[i];
+	}
+	old = MemoryContextSwitchTo(file->context);
+	if (file->dictionaries == NULL)
+		file->dictionaries = palloc(sizeof(KnownDictionary *));
+	else
+		file->dictionaries = repalloc(file->dictionaries,
+									  sizeof(KnownDictionary *) * (file->ndictionaries + 1));
+	known = palloc0(sizeof(KnownDictionary));
+	known->dictionary.id = id;
+	known->dictionary.context = AllocSetContextCreate(file->context, "arrow dictionary",
+													  ALLOCSET_DEFAULT_SIZES);
+	known->first = known->last = -1;
+	file->dictionaries[file->ndictionaries++] = known;
+	MemoryContextSwitchTo(old);
+	return known;
+}
+
+/* Read one dictionary batch and add its entries. */
+static void
+add_part(ArrowFile *file, int64 number, int64 place, ArrowDictionary *dictionary, const ArrowField *field)
+{
+	ArrowEntry *entry = &file->entries[place];
+	const char *reason = NULL;
+	ArrowMessage message;
+	ArrowVector *vector;
+	int			n = dictionary->nparts;
+
+	read_entry(file, entry, &message);
+	if (!arrow_dictionary_check(field, &message.batch, message.body_length, &reason))
+		report_damaged(file, "The dictionary at byte %lld cannot be right: %s.",
+					   (long long) entry->offset, reason);
+
+	vector = arrow_vector_create(field, file->version, file->block_bytes, file->blocks_read);
+	arrow_vector_set(vector, file->source, &message.batch,
+					 entry->offset + entry->metadata_length, 0, 0, 0);
+	arrow_file_set_dictionaries(file, number, vector);
+	arrow_vector_load(vector, 0, message.batch.length);
+
+	dictionary->parts = dictionary->parts ?
+		repalloc(dictionary->parts, sizeof(ArrowVector *) * (n + 1)) : palloc(sizeof(ArrowVector *));
+	dictionary->part_end = dictionary->part_end ?
+		repalloc(dictionary->part_end, sizeof(int64) * (n + 1)) : palloc(sizeof(int64));
+	dictionary->length += message.batch.length;
+	dictionary->parts[n] = vector;
+	dictionary->part_end[n] = dictionary->length;
+	dictionary->nparts = n + 1;
+	dictionary->generation = ++file->generation;
+}
+
+/* The field of a dictionary's values: the same, not encoded. */
+static ArrowField *
+value_field(const ArrowField *field)
+{
+	ArrowField *values = palloc(sizeof(ArrowField));
+
+	*values = *field;
+	values->has_dictionary = false;
+	return values;
+}
+
+/* The dictionary of an id as it holds for entries from "place" on. */
+static ArrowDictionary *
+dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *field)
+{
+	KnownDictionary *known = known_dictionary(file, field->dictionary_id);
+	ArrowDictionary *dictionary = &known->dictionary;
+	const EntryList *list = &file->dictionary_batches;
+	MemoryContext old;
+	int64		first = -1;
+
+	check_stack_depth();
+	for (int64 i = 0; i < list->n && list->entry[i] < place; i++)
+	{
+		const ArrowEntry *entry = &file->entries[list->entry[i]];
+
+		if (entry->dictionary_id == field->dictionary_id && !entry->is_delta)
+			first = list->entry[i];
+	}
+	if (first < 0)
+	{
+		/* a file may have none where every index is null */
+		if (dictionary->nparts > 0)
+			known->first = known->last = -1;
+		dictionary->nparts = 0;
+		dictionary->length = 0;
+		return dictionary;
+	}
+	old = MemoryContextSwitchTo(dictionary->context);
+	if (known->first != first || known->last >= place)
+	{
+		MemoryContextReset(dictionary->context);
+		dictionary->parts = NULL;
+		dictionary->part_end = NULL;
+		dictionary->nparts = 0;
+		dictionary->length = 0;
+		known->first = first;
+		known->last = first - 1;
+	}
+	for (int64 i = 0; i < list->n && list->entry[i] < place; i++)
+	{
+		int64		number_of_entry = list->entry[i];
+
+		if (number_of_entry > known->last &&
+			file->entries[number_of_entry].dictionary_id == field->dictionary_id)
+		{
+			known->last = number_of_entry;
+			add_part(file, number, number_of_entry, dictionary, value_field(field));
+		}
+	}
+	MemoryContextSwitchTo(old);
+	return dictionary;
+}
+
+void
+arrow_file_set_dictionaries(ArrowFile *file, int64 number, ArrowVector *vector)
+{
+	check_stack_depth();
+	if (vector->field->has_dictionary)
+		vector->dictionary = dictionary_at(file, number, file->batches.entry[number], vector->field);
+	for (int i = 0; i < vector->nchildren; i++)
+		arrow_file_set_dictionaries(file, number, &vector->children[i]);
+}
+
+size_t
+arrow_file_dictionary_bytes(const ArrowFile *file)
+{
+	size_t		bytes = 0;
+
+	for (int i = 0; i < file->ndictionaries; i++)
+		bytes += MemoryContextMemAllocated(file->dictionaries[i]->dictionary.context, true);
+	return bytes;
+}

@@ -1,0 +1,540 @@
+/*-------------------------------------------------------------------------
+ *
+ * arrow_stream.c
+ *	  Arrow IPC files and streams as column streams.
+ *
+ * A batch is a slice of a record batch, however large that is: so many rows
+ * as were asked for, fewer where their values are long.  Keys that are what
+ * the merge compares (64-bit integers, ascending) are used where they lie;
+ * others are converted.  Values are loaded and converted when they are asked
+ * for.
+ *
+ * A seek is a search over the record batches by their first keys, then, where
+ * the keys are not compressed, one over the rows of the batch.
+ *
+ * Nothing is read, and no memory is taken, before the first use.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "arrow/arrow_columns.h"
+#include "arrow/arrow_facts.h"
+#include "arrow/arrow_stream.h"
+
+/* What a search reads of a buffer at once. */
+#define PROBE_BYTES		1024
+
+typedef struct ArrowStream
+{
+	ColumnStream base;
+	MemoryContext context;
+	StreamResources resources;
+	SourceFile *source;
+
+	/* known once the file has been read into */
+	ArrowFile  *file;
+	ArrowColumns keys;
+	ArrowColumns values;
+	bool	   *loaded;			/* [nfields] values of the batch are loaded */
+	bool		keys_in_place;	/* the file's keys can be the batch's images */
+	int64	   *image;			/* where they cannot */
+	ValueArena *arena;
+	bool	   *isnull;
+
+	/* for searching: the same keys with small windows */
+	ArrowColumns probes;
+	bool		probing;		/* probes are made */
+	ColumnBatch probe;			/* one row */
+
+	int64		number;			/* record batch at hand; -1: before the first */
+	int64		length;			/* its rows */
+	int64		next;			/* first row of it that has not been a batch's */
+	int64		first;			/* first row of the batch */
+	int64		rows_before;	/* in earlier record batches; -1: not counted */
+	int			next_rows;
+
+	int64		rows_read;
+	int64		blocks_read;
+	int64		seeks;
+} ArrowStream;
+
+/* ------------------------------------------------------------ contexts of errors */
+
+typedef struct ArrowContext
+{
+	ErrorContextCallback callback;
+	ArrowStream *stream;
+	const char *column;
+	volatile int row;			/* of the batch */
+} ArrowContext;
+
+static int64
+row_number(ArrowStream *stream, int row)
+{
+	if (stream->rows_before < 0)
+		stream->rows_before = arrow_file_rows_before(stream->file, stream->number);
+	return stream->rows_before + stream->first + row + 1;
+}
+
+static void
+show_context(void *argument)
+{
+	ArrowContext *context = argument;
+	ErrorContextCallback *saved = error_context_stack;
+	int64		number;
+
+	error_context_stack = NULL;
+	number = row_number(context->stream, context->row);
+	error_context_stack = saved;
+	errcontext("file \"%s\", row %lld, column \"%s\"",
+			   source_file_name(context->stream->source), (long long) number, context->column);
+}
+
+static void
+context_push(ArrowContext *context, ArrowStream *stream, const char *column)
+{
+	context->stream = stream;
+	context->column = column;
+	context->row = 0;
+	context->callback.callback = show_context;
+	context->callback.arg = context;
+	context->callback.previous = error_context_stack;
+	error_context_stack = &context->callback;
+}
+
+static void
+context_pop(ArrowContext *context)
+{
+	error_context_stack = context->callback.previous;
+}
+
+/* ------------------------------------------------------------ preparing */
+
+/* May the file's own bytes be the images of the key? */
+static bool
+can_use_keys_in_place(const ArrowStream *stream)
+{
+#ifdef WORDS_BIGENDIAN
+	return false;
+#else
+	const Key  *key = stream->base.key;
+	const ArrowField *field = stream->keys.columns[0].vector->field;
+
+	return key->exact && !key->columns[0].descending &&
+		field->type == ARROW_INT && field->bit_width == 64 && field->is_signed &&
+		!field->has_dictionary && key->columns[0].typlen == sizeof(int64) &&
+		arrow_converter_is_copy(stream->keys.columns[0].converter);
+#endif
+}
+
+static void
+prepare_columns(ArrowStream *stream)
+{
+	const StreamSpec *spec = stream->base.spec;
+	const ArrowSchema *schema = arrow_file_schema(stream->file);
+	const char **names = palloc(sizeof(char *) * Max(schema->nfields, 1));
+	int		   *key_fields = palloc(sizeof(int) * spec->nkeys);
+	int		   *value_fields = palloc(sizeof(int) * Max(spec->nfields, 1));
+
+	for (int i = 0; i < schema->nfields; i++)
+		names[i] = schema->fields[i].name;
+	field_resolve(spec, source_file_name(stream->source), schema->nfields, names,
+				  schema->nfields, key_fields, value_fields);
+	arrow_columns_init(&stream->keys, stream->file, stream->source, spec->nkeys, spec->keys,
+					   key_fields, NULL, true, stream->resources.block_bytes, &stream->blocks_read);
+	arrow_columns_init(&stream->values, stream->file, stream->source, spec->nfields, spec->fields,
+					   value_fields, stream->base.wanted, false,
+					   stream->resources.block_bytes, &stream->blocks_read);
+	pfree(names);
+	pfree(key_fields);
+	pfree(value_fields);
+}
+
+static void
+prepare_batch(ArrowStream *stream)
+{
+	const Key  *key = stream->base.key;
+	int			rows = stream->resources.batch_rows;
+
+	stream->arena = value_arena_create(stream->context);
+	stream->isnull = palloc(sizeof(bool) * rows);
+	stream->loaded = palloc0(sizeof(bool) * Max(stream->base.spec->nfields, 1));
+	stream->image = palloc(sizeof(int64) * rows);
+	if (!key->exact)
+	{
+		stream->base.batch.key = palloc(sizeof(Datum *) * key->ncolumns);
+		for (int i = 0; i < key->ncolumns; i++)
+			stream->base.batch.key[i] = palloc(sizeof(Datum) * rows);
+	}
+	stream->keys_in_place = can_use_keys_in_place(stream);
+}
+
+static void
+arrow_prepare(ArrowStream *stream)
+{
+	MemoryContext old;
+
+	if (stream->file != NULL)
+		return;
+	old = MemoryContextSwitchTo(stream->context);
+	stream->file = arrow_file_open(stream->source, stream->resources.block_bytes,
+								   &stream->blocks_read);
+	prepare_columns(stream);
+	prepare_batch(stream);
+	MemoryContextSwitchTo(old);
+}
+
+/* ------------------------------------------------------------ keys */
+
+pg_noreturn static void
+report_null_key(ArrowStream *stream, const char *column, int row)
+{
+	ArrowContext context;
+
+	context_push(&context, stream, column);
+	context.row = row;
+	ereport(ERROR,
+			(errcode(ERRCODE_NOT_NULL_VIOLATION),
+			 errmsg("null key in file \"%s\"", source_file_name(stream->source)),
+			 errdetail("Every row of a column file needs a key.")));
+}
+
+/* One key column's values of rows [from, from + nrows) of a loaded vector. */
+static void
+convert_key(ArrowStream *stream, ArrowColumn *column, int64 from, int nrows, Datum *values)
+{
+	const bool *null;
+	ArrowContext context;
+
+	context_push(&context, stream, column->name);
+	arrow_convert(column->converter, column->vector, from, from + nrows, NULL, 0, stream->arena,
+				  values, stream->isnull, &context.row);
+	context_pop(&context);
+	null = memchr(stream->isnull, true, nrows);
+	if (null != NULL)
+		report_null_key(stream, column->name, (int) (null - stream->isnull));
+}
+
+/* Keys of rows [from, from + nrows) into a batch whose arrays are set. */
+static void
+convert_keys(ArrowStream *stream, ArrowColumns *columns, ColumnBatch *batch, int64 from, int nrows)
+{
+	const Key  *key = stream->base.key;
+
+	if (!key->exact)
+	{
+		for (int i = 0; i < key->ncolumns; i++)
+			convert_key(stream, &columns->columns[i], from, nrows, batch->key[i]);
+		key_images(key, batch->key[0], nrows, batch->image);
+		return;
+	}
+	convert_key(stream, &columns->columns[0], from, nrows, (Datum *) batch->image);
+	if (key->columns[0].descending)
+	{
+		for (int i = 0; i < nrows; i++)
+			batch->image[i] = ~batch->image[i];
+	}
+}
+
+static void
+read_keys(ArrowStream *stream, int nrows)
+{
+	ColumnBatch *batch = &stream->base.batch;
+	int64		first = stream->first;
+
+	for (int i = 0; i < stream->keys.n; i++)
+		arrow_vector_load(stream->keys.columns[i].vector, first, first + nrows);
+	if (stream->keys_in_place && stream->keys.columns[0].vector->validity == NULL)
+	{
+		batch->image = (int64 *) unconstify(char *, arrow_fixed(stream->keys.columns[0].vector, first));
+		return;
+	}
+	batch->image = stream->image;
+	convert_keys(stream, &stream->keys, batch, first, nrows);
+}
+
+/* ------------------------------------------------------------ batches */
+
+/* Go on to a record batch; false if there is none of this number. */
+static bool
+open_record_batch(ArrowStream *stream, int64 number)
+{
+	if (!arrow_file_has_batch(stream->file, number))
+		return false;
+	stream->length = arrow_file_batch(stream->file, number)->spec.length;
+	arrow_columns_set(&stream->keys, number);
+	arrow_columns_set(&stream->values, number);
+	stream->number = number;
+	stream->next = 0;
+	return true;
+}
+
+/* How many rows from stream->next on make a batch that is not too large. */
+static int
+batch_extent(ArrowStream *stream, int64 rows)
+{
+	int64		from = stream->next;
+
+	rows = Min(rows, stream->length - from);
+	for (int i = 0; i < stream->keys.n; i++)
+		rows = arrow_vector_extent(stream->keys.columns[i].vector, from, from + rows,
+								   stream->resources.block_bytes);
+	for (int i = 0; i < stream->values.n; i++)
+	{
+		if (stream->values.columns[i].vector != NULL)
+			rows = arrow_vector_extent(stream->values.columns[i].vector, from, from + rows,
+									   stream->resources.block_bytes);
+	}
+	return (int) rows;
+}
+
+static bool
+arrow_stream_next_batch(ColumnStream *base)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+	int			nrows;
+
+	base->batch.nrows = 0;
+	arrow_prepare(stream);
+	while (stream->number < 0 || stream->next == stream->length)
+	{
+		if (!arrow_file_has_batch(stream->file, stream->number + 1))
+			return false;
+		if (stream->rows_before >= 0 && stream->number >= 0)
+			stream->rows_before += stream->length;
+		(void) open_record_batch(stream, stream->number + 1);
+	}
+	value_arena_reset(stream->arena);
+	memset(stream->loaded, false, sizeof(bool) * base->spec->nfields);
+	nrows = batch_extent(stream, stream->next_rows);
+	stream->next_rows = Min(stream->next_rows * 2, stream->resources.batch_rows);
+	stream->first = stream->next;
+	read_keys(stream, nrows);
+	stream->next += nrows;
+	stream->rows_read += nrows;
+	base->batch.nrows = nrows;
+	return true;
+}
+
+static void
+arrow_stream_decode(ColumnStream *base, int field, int from, int to,
+					const BatchRow *rows, int nrows, Datum *values, bool *isnull)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+	ArrowColumn *column = &stream->values.columns[field];
+	int64		first = stream->first;
+	ArrowContext context;
+
+	if (rows != NULL ? nrows == 0 : from >= to)
+		return;
+	context_push(&context, stream, column->name);
+	if (!stream->loaded[field])
+	{
+		arrow_vector_load(column->vector, first, first + base->batch.nrows);
+		stream->loaded[field] = true;
+	}
+	if (rows != NULL)
+		arrow_convert(column->converter, column->vector, first, first + base->batch.nrows,
+					  rows, nrows, stream->arena, values, isnull, &context.row);
+	else
+	{
+		/* the context counts from the batch's first row */
+		stream->first += from;
+		arrow_convert(column->converter, column->vector, first + from, first + to,
+					  NULL, 0, stream->arena, values + from, isnull + from, &context.row);
+		stream->first = first;
+	}
+	context_pop(&context);
+}
+
+/* ------------------------------------------------------------ seeking */
+
+static void
+prepare_probes(ArrowStream *stream)
+{
+	const StreamSpec *spec = stream->base.spec;
+	const Key  *key = stream->base.key;
+	int		   *fields = palloc(sizeof(int) * spec->nkeys);
+	MemoryContext old;
+
+	if (stream->probing)
+		return;
+	old = MemoryContextSwitchTo(stream->context);
+	for (int i = 0; i < spec->nkeys; i++)
+		fields[i] = stream->keys.columns[i].field;
+	arrow_columns_init(&stream->probes, stream->file, stream->source, spec->nkeys, spec->keys,
+					   fields, NULL, true, PROBE_BYTES, &stream->blocks_read);
+	stream->probe.nrows = 1;
+	stream->probe.image = palloc(sizeof(int64));
+	if (!key->exact)
+	{
+		stream->probe.key = palloc(sizeof(Datum *) * key->ncolumns);
+		for (int i = 0; i < key->ncolumns; i++)
+			stream->probe.key[i] = palloc(sizeof(Datum));
+	}
+	stream->probing = true;
+	MemoryContextSwitchTo(old);
+	pfree(fields);
+}
+
+/* Does a row of a record batch come before the bound? */
+static bool
+row_is_before(ArrowStream *stream, int64 number, int64 row, const KeyBound *bound)
+{
+	int			order;
+
+	/* where an error would be */
+	stream->number = number;
+	stream->first = row;
+	stream->rows_before = -1;
+
+	arrow_columns_set(&stream->probes, number);
+	value_arena_reset(stream->arena);
+	for (int i = 0; i < stream->probes.n; i++)
+		arrow_vector_load(stream->probes.columns[i].vector, row, row + 1);
+	convert_keys(stream, &stream->probes, &stream->probe, row, 1);
+	order = key_compare_bound(stream->base.key, &stream->probe, 0, bound);
+	return order < 0 || (order == 0 && !bound->inclusive);
+}
+
+/* The last record batch whose first row comes before the bound; else the first one. */
+static int64
+find_record_batch(ArrowStream *stream, const KeyBound *bound)
+{
+	int64		low = 0;		/* begins before the bound, or is the first */
+	int64		high = arrow_file_nbatches(stream->file);	/* no batch from here on begins before it */
+
+	while (high - low > 1)
+	{
+		int64		middle = low + (high - low) / 2;
+		int64		full = middle;
+
+		CHECK_FOR_INTERRUPTS();
+		/* one without rows says nothing */
+		while (full < high && arrow_file_batch(stream->file, full)->spec.length == 0)
+			full++;
+		if (full < high && row_is_before(stream, full, 0, bound))
+			low = full;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The first row of the record batch at hand that does not come before the bound, or its end. */
+static int64
+find_row(ArrowStream *stream, const KeyBound *bound)
+{
+	int64		number = stream->number;
+	int64		low = 0;
+	int64		high = stream->length;
+
+	while (low < high)
+	{
+		int64		middle = low + (high - low) / 2;
+
+		if (row_is_before(stream, number, middle, bound))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void
+arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+	int64		number;
+	int64		row = 0;
+
+	base->batch.nrows = 0;
+	stream->next_rows = Min(stream->resources.first_rows, stream->resources.batch_rows);
+	stream->number = -1;
+	stream->length = stream->next = stream->first = 0;
+	stream->rows_before = 0;
+	if (bound == NULL)
+		return;
+	arrow_prepare(stream);
+	prepare_probes(stream);
+	if (arrow_file_nbatches(stream->file) == 0)
+		return;
+	number = find_record_batch(stream, bound);
+	(void) open_record_batch(stream, number);
+	if (arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED)
+		row = find_row(stream, bound);
+	stream->number = number;
+	stream->next = row;
+	stream->first = row;
+	stream->rows_before = number == 0 ? 0 : -1;
+	stream->seeks++;
+}
+
+/* ------------------------------------------------------------ the rest */
+
+static void
+arrow_stream_locate(ColumnStream *base, int row, RowLocation *location)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+
+	location->file = source_file_name(stream->source);
+	location->row = row_number(stream, row);
+	location->line = 0;
+}
+
+static void
+arrow_stream_count(ColumnStream *base, StreamCounters *counters)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+
+	counters->rows_read += stream->rows_read;
+	counters->blocks_read += stream->blocks_read;
+	counters->seeks += stream->seeks;
+}
+
+static void
+arrow_stream_close(ColumnStream *base)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+
+	source_file_close(stream->source);
+	MemoryContextDelete(stream->context);
+}
+
+static const ColumnStreamMethods arrow_stream_methods = {
+	.next_batch = arrow_stream_next_batch,
+	.decode = arrow_stream_decode,
+	.seek = arrow_stream_seek,
+	.locate = arrow_stream_locate,
+	.count = arrow_stream_count,
+	.close = arrow_stream_close
+};
+
+static ColumnStream *
+arrow_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *key,
+				  const bool *wanted, const StreamResources *resources)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "outerjoin arrow stream",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	ArrowStream *stream = palloc0(sizeof(ArrowStream));
+
+	stream_init(&stream->base, &arrow_stream_methods, spec, key, wanted);
+	stream->base.can_seek = true;
+	stream->context = context;
+	stream->resources = *resources;
+	stream->next_rows = Min(resources->first_rows, resources->batch_rows);
+	stream->number = -1;
+	stream->source = file->source ? source_file_duplicate(file->source) :
+		source_file_open(&spec->folder, file->name);
+	MemoryContextSwitchTo(old);
+	return &stream->base;
+}
+
+const ColumnFormat arrow_column_format = {"arrow", arrow_stream_open, arrow_facts};
