@@ -219,20 +219,36 @@ arrow_prepare_time(ArrowConverter *converter)
 
 /* ------------------------------------------------------------ timestamps */
 
+/*
+ * Microseconds from 2000 of a count from 1970.  The epoch moves first: of the
+ * last moments there are, microseconds from 1970 are more than an int64 has.
+ */
+static Timestamp
+count_moment(const ArrowConverter *converter, int64 count)
+{
+	int64		usecs = unit_usecs(converter->field->unit);
+	Timestamp	moment;
+
+	if (converter->field->unit == ARROW_NANOSECOND)
+		moment = count_usecs(converter, count) - EPOCH_USECS;
+	else if (pg_sub_s64_overflow(count, EPOCH_USECS / usecs, &moment) ||
+			 pg_mul_s64_overflow(moment, usecs, &moment))
+		arrow_refuse_range(converter, count_text(converter, count));
+	if (!IS_VALID_TIMESTAMP(moment))
+		arrow_refuse_range(converter, count_text(converter, count));
+	return moment;
+}
+
 static Datum
 element_timestamp(ArrowConverter *converter, ArrowVector *vector, int64 i,
 				  ValueArena *arena, bool *isnull)
 {
 	int64		count = load_count(arrow_fixed(vector, i), converter->field->bit_width);
-	Timestamp	moment;
-	Timestamp	rounded;
+	Timestamp	moment = count_moment(converter, count);
+	Timestamp	rounded = moment;
 
 	(void) arena;
 	(void) isnull;
-	moment = count_usecs(converter, count);
-	if (pg_sub_s64_overflow(moment, EPOCH_USECS, &moment) || !IS_VALID_TIMESTAMP(moment))
-		arrow_refuse_range(converter, count_text(converter, count));
-	rounded = moment;
 	/* of an instant it would be the same */
 	if (converter->typmod >= 0)
 		rounded = DatumGetTimestamp(DirectFunctionCall2(timestamp_scale, TimestampGetDatum(moment),
