@@ -96,7 +96,7 @@ struct ArrowFile
 
 /* ------------------------------------------------------------ errors */
 
-pg_noreturn static void report_damaged(const ArrowFile *file, const char *format,...) pg_attribute_printf(2, 3);
+pg_noreturn static void report_damaged(const ArrowFile *file, const char *format,...) __attribute__((format(__printf__, 2, 3)));
 
 static void
 report_damaged(const ArrowFile *file, const char *format,...)
