@@ -253,6 +253,9 @@ element_timestamp(ArrowConverter *converter, ArrowVector *vector, int64 i,
 	if (converter->typmod >= 0)
 		rounded = DatumGetTimestamp(DirectFunctionCall2(timestamp_scale, TimestampGetDatum(moment),
 														Int32GetDatum(converter->typmod)));
+	/* the last moments round to one that there is not */
+	if (!IS_VALID_TIMESTAMP(rounded))
+		arrow_refuse_range(converter, count_text(converter, count));
 	if (converter->key && rounded != moment)
 		arrow_refuse_rounding(converter, count_text(converter, count));
 	return TimestampGetDatum(rounded);
@@ -418,6 +421,22 @@ load_interval(const ArrowConverter *converter, const char *p, Interval *interval
 	}
 }
 
+/* Rounding adds half a unit of the modifier's precision; what that overflows wraps in some versions. */
+static void
+check_interval_rounds(const ArrowConverter *converter, const Interval *interval)
+{
+	int			precision = INTERVAL_PRECISION(converter->typmod);
+	int64		half = 5;
+	int64		sum;
+
+	if (precision >= MAX_INTERVAL_PRECISION)
+		return;					/* INTERVAL_FULL_PRECISION is more */
+	for (int i = precision + 1; i < MAX_INTERVAL_PRECISION; i++)
+		half *= 10;
+	if (pg_add_s64_overflow(interval->time, interval->time < 0 ? -half : half, &sum))
+		arrow_refuse_range(converter, interval_text(interval));
+}
+
 static Datum
 element_interval(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueArena *arena, bool *isnull)
 {
@@ -432,6 +451,7 @@ element_interval(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueA
 
 	/* fields that the modifier leaves out are cut, and the fraction rounded */
 	caller = MemoryContextSwitchTo(value_arena_context(arena));
+	check_interval_rounds(converter, interval);
 	rounded = DirectFunctionCall2(interval_scale, IntervalPGetDatum(interval),
 								  Int32GetDatum(converter->typmod));
 	if (converter->key &&

@@ -698,4 +698,20 @@ for my $batch_rows (0, 1, 3)
 cmp_ok($cells, '>', 6 * 30_000, "$cells values were compared");
 cmp_ok($failing_cells, '>', 6 * 500, "and $failing_cells one by one");
 
+# The last millisecond there is: of timestamp(0) it would be past the end.
+{
+	open my $fh, '<:raw', "$folder/timestamp.arrow" or die $!;
+	local $/;
+	my $bytes = <$fh>;
+	my $second = quotemeta pack 'q<', 9224318015999000;
+	is($bytes =~ s/$second/pack 'q<', 9224318015999999/ge, 1, 'a second of the fixture becomes its last millisecond');
+	$server->write_file('last.arrow', $bytes);
+	$server->query("CREATE FOREIGN TABLE last (id bigint OPTIONS (key 'true'),
+		exact timestamp(3) OPTIONS (filename 'last.arrow', field 'timestamp_ms'),
+		rounded timestamp(0) OPTIONS (filename 'last.arrow', field 'timestamp_ms')) SERVER files");
+	my ($exact, $rounded) = outcomes('', map { "SELECT ARRAY[CAST($_ AS text)] FROM last WHERE id = 25" } qw(exact rounded));
+	is($exact->[0], '294276-12-31 23:59:59.999', 'it is read');
+	like($rounded, qr/^ERROR 22008 .*last\.arrow/s, 'and not rounded out of range');
+}
+
 done_testing();
