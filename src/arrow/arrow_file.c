@@ -667,13 +667,3 @@ arrow_file_set_dictionaries(ArrowFile *file, int64 number, ArrowVector *vector)
 	for (int i = 0; i < vector->nchildren; i++)
 		arrow_file_set_dictionaries(file, number, &vector->children[i]);
 }
-
-size_t
-arrow_file_dictionary_bytes(const ArrowFile *file)
-{
-	size_t		bytes = 0;
-
-	for (int i = 0; i < file->ndictionaries; i++)
-		bytes += MemoryContextMemAllocated(file->dictionaries[i]->dictionary.context, true);
-	return bytes;
-}
