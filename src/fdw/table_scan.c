@@ -68,7 +68,7 @@ typedef struct TurnedRows
 	int			capacity;		/* rows */
 	int			width;			/* values in a row */
 	int		   *attribute;		/* [width] attribute numbers - 1, or NULL */
-	int			row;			/* next one to be handed out */
+	int			row;			/* next one to be handed out, or to be put at hand */
 	int			nrows;
 	Datum	   *values;			/* [row * width] */
 	bool	   *isnull;
@@ -78,6 +78,7 @@ typedef struct TurnedRows
 
 struct TableScan
 {
+	TableRows	rows;			/* turned rows handed out without spreading */
 	const TableSpec *table;
 	OuterMerge *merge;
 	StreamResources resources;
@@ -180,7 +181,7 @@ scan_prepare_rows(TableScan *scan, const Bitmapset *needed)
 	int			natts = scan->table->ncolumns;
 	int			count = scan->nkeys + scan->ncolumns;
 
-	turned->width = natts;
+	turned->width = scan->rows.width = natts;
 	if (natts > WIDE_TABLE && natts > 2 * count)
 	{
 		int		   *place = palloc0(sizeof(int) * natts);
@@ -244,6 +245,7 @@ table_scan_start(TableScan *scan, const KeyRange *range)
 	outer_merge_start(scan->merge, range);
 	scan->window = NULL;
 	scan->row = 0;
+	scan->rows.left = 0;
 	scan->turned.row = 0;
 	scan->turned.nrows = 0;
 	scan->ended = false;
@@ -299,11 +301,8 @@ turn_key(TableScan *scan, const ScanKeyColumn *key, const BatchRow *slot, int nr
 	}
 }
 
-/*
- * Turn the next rows of the window; false at the end of everything.  Kept out
- * of table_scan_next, which is called for every row.
- */
-static pg_noinline bool
+/* Turn the next rows of the window; false at the end of everything. */
+static bool
 scan_turn_rows(TableScan *scan)
 {
 	TurnedRows *turned = &scan->turned;
@@ -359,21 +358,24 @@ spread_row(TurnedRows *turned, Datum **values, bool **isnull)
 }
 
 bool
-table_scan_next(TableScan *scan, Datum **values, bool **isnull)
+table_scan_turn(TableScan *scan, Datum **values, bool **isnull)
 {
 	TurnedRows *turned = &scan->turned;
+	TableRows  *rows = &scan->rows;
 
-	if (unlikely(turned->row == turned->nrows) && !scan_turn_rows(scan))
+	if (turned->row == turned->nrows && !scan_turn_rows(scan))
 		return false;
-	if (likely(turned->attribute == NULL))
+	if (turned->attribute != NULL)
 	{
-		*values = turned->values + (size_t) turned->row * turned->width;
-		*isnull = turned->isnull + (size_t) turned->row * turned->width;
-	}
-	else
 		spread_row(turned, values, isnull);
-	turned->row++;
-	return true;
+		turned->row++;
+		return true;
+	}
+	rows->left = turned->nrows;
+	rows->values = turned->values;
+	rows->isnull = turned->isnull;
+	turned->row = turned->nrows;
+	return table_scan_next(scan, values, isnull);
 }
 
 void
