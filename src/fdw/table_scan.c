@@ -18,6 +18,7 @@
 #include "compat.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "fdw/fdw.h"
 #include "fdw/table_scan.h"
@@ -47,8 +48,7 @@ typedef struct ScanColumn
 {
 	int			index;			/* attribute number - 1, then place in a turned row */
 	const BatchRow *position;
-	const Datum *values;
-	const bool *isnull;
+	const FieldVector *vector;
 } ScanColumn;
 
 /* A key column that is asked for. */
@@ -86,6 +86,7 @@ struct TableScan
 	const MergeWindow *window;
 	int			row;			/* next row of the window to be turned */
 	TurnedRows	turned;
+	MemoryContext turn_context;
 	int			ncolumns;
 	ScanColumn *columns;
 	int			nkeys;
@@ -143,8 +144,7 @@ scan_open_input(TableScan *scan, int stream, const Bitmapset *needed)
 		vector = &input->vectors[input->nvectors++];
 		field_vector_init(vector, f, scan->resources.batch_rows);
 		scan->columns[scan->ncolumns].index = spec->fields[f].attnum - 1;
-		scan->columns[scan->ncolumns].values = vector->values;
-		scan->columns[scan->ncolumns].isnull = vector->isnull;
+		scan->columns[scan->ncolumns].vector = vector;
 		scan->ncolumns++;
 	}
 	input->stream = stream_open(spec, scan->table->key, wanted, &scan->resources);
@@ -236,6 +236,8 @@ table_scan_open(const TableSpec *table, const Bitmapset *needed)
 									 scan->resources.batch_rows, work_mem);
 	scan_find_positions(scan);
 	scan_prepare_rows(scan, needed);
+	scan->turn_context = AllocSetContextCreate(CurrentMemoryContext, "outerjoin_fdw rows",
+											   ALLOCSET_SMALL_SIZES);
 	return scan;
 }
 
@@ -267,9 +269,10 @@ turn_column(const ScanColumn *column, const BatchRow *slot, int nrows,
 			Datum *restrict values, bool *restrict isnull, int width)
 {
 	const BatchRow *position = column->position;
-	const Datum *from_values = column->values;
-	const bool *from_isnull = column->isnull;
+	const Datum *from_values = column->vector->values;
+	const bool *from_isnull = column->vector->isnull;
 
+#pragma GCC unroll 4
 	for (int r = 0; r < nrows; r++)
 	{
 		int			row = position[slot[r]];
@@ -294,6 +297,7 @@ turn_key(TableScan *scan, const ScanKeyColumn *key, const BatchRow *slot, int nr
 			values[r * width] = outer_merge_key(scan->merge, scan->row + r, key->column);
 		return;
 	}
+#pragma GCC unroll 4
 	for (int r = 0; r < nrows; r++)
 	{
 		*values = exact[slot[r]];
@@ -357,13 +361,27 @@ spread_row(TurnedRows *turned, Datum **values, bool **isnull)
 	*isnull = turned->row_isnull;
 }
 
+/* scan_turn_rows, with a context for what is only of use meanwhile. */
+static bool
+scan_turn(TableScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->turn_context);
+	bool		found;
+
+	CHECK_FOR_INTERRUPTS();
+	MemoryContextReset(scan->turn_context);
+	found = scan_turn_rows(scan);
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
 bool
 table_scan_turn(TableScan *scan, Datum **values, bool **isnull)
 {
 	TurnedRows *turned = &scan->turned;
 	TableRows  *rows = &scan->rows;
 
-	if (turned->row == turned->nrows && !scan_turn_rows(scan))
+	if (turned->row == turned->nrows && !scan_turn(scan))
 		return false;
 	if (turned->attribute != NULL)
 	{
