@@ -121,6 +121,10 @@ sub measure_first_row
 
 sub section_wide
 {
+	my ($ours, $right) = map { scalar run_once("$_;") }
+	  make_wide_table('arrow_files', 'arrow_wide', 100), make_wide_table('csv_files', 'wide', 100);
+	die "answers differ: $ours and $right\n" if $ours ne $right;
+
 	my $ratio = wide_ratio('arrow_files', 'arrow_wide');
 
 	figure('Arrow, uncompressed: time per stream row, N = 100 / N = 3', $ratio, ' x', most => 1.5);
