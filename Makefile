@@ -64,6 +64,17 @@ demo-stop:
 test:
 	@PG_CONFIG="$(PG_CONFIG)" test/run
 
+# See test/fuzz/README.md.
+TARGET ?= arrow
+
+fuzz-replay:
+	@test -n "$(CORPUS)" || { echo "Please say what to replay: make fuzz-replay CORPUS=/some/folder" >&2; exit 1; }
+	@$(MAKE) -s -f test/unit/Makefile PG_CONFIG="$(PG_CONFIG)" BUILD=build/fuzz \
+		SANITIZE=-fsanitize=address,undefined build/fuzz/test/fuzz/$(TARGET)
+	@find "$(CORPUS)" -type f -print0 | \
+		ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		xargs -0 build/fuzz/test/fuzz/$(TARGET) $(if $(filter arrow,$(TARGET)),--plain)
+
 fixtures:
 	@test/fixtures/make
 
@@ -78,7 +89,8 @@ help:
 	@echo "make demo          build, install, show the first example on a server of its own"
 	@echo "make demo-stop     stop that server and remove it"
 	@echo "make test          run every test, on servers of their own"
+	@echo "make fuzz-replay   read every file of a folder with the fuzz target (CORPUS=/some/folder)"
 	@echo "make fixtures      write sql/data/arrow anew (needs root and npm; no test needs it)"
 	@echo "make bench         measure (see bench/README.md)"
 
-.PHONY: deps demo demo-stop test fixtures bench help
+.PHONY: deps demo demo-stop test fuzz-replay fixtures bench help

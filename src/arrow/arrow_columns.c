@@ -64,6 +64,19 @@ arrow_columns_init(ArrowColumns *columns, ArrowFile *file, SourceFile *source,
 	sort_by_field(columns);
 }
 
+/*
+ * Reads other messages, but leaves the batch's description alone.  Columns
+ * share the dictionaries with others of the file, which may have been set to
+ * another record batch since.
+ */
+static void
+set_dictionaries(ArrowColumns *columns, int64 number)
+{
+	for (int i = 0; i < columns->n && columns->by_field[i] >= 0; i++)
+		arrow_file_set_dictionaries(columns->file, number,
+									columns->columns[columns->by_field[i]].vector);
+}
+
 void
 arrow_columns_set(ArrowColumns *columns, int64 number)
 {
@@ -73,7 +86,10 @@ arrow_columns_set(ArrowColumns *columns, int64 number)
 	int			field = 0;
 
 	if (columns->batch == number)
+	{
+		set_dictionaries(columns, number);
 		return;
+	}
 	columns->batch = -1;
 	batch = arrow_file_batch(columns->file, number);
 	for (int i = 0; i < columns->n && columns->by_field[i] >= 0; i++)
@@ -88,9 +104,6 @@ arrow_columns_set(ArrowColumns *columns, int64 number)
 		arrow_vector_set(column->vector, columns->source, &batch->spec, batch->body_offset,
 						 position.node, position.buffer, position.variadic);
 	}
-	/* reads other messages, but leaves the batch's description alone */
-	for (int i = 0; i < columns->n && columns->by_field[i] >= 0; i++)
-		arrow_file_set_dictionaries(columns->file, number,
-									columns->columns[columns->by_field[i]].vector);
+	set_dictionaries(columns, number);
 	columns->batch = number;
 }

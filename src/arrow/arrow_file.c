@@ -23,6 +23,7 @@
 
 #include "compat.h"
 
+#include "common/int.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -62,6 +63,7 @@ typedef struct EntryList
 typedef struct KnownDictionary
 {
 	ArrowDictionary dictionary;
+	const ArrowField *field;	/* one that it is of; the others have the same values */
 	int64		first;			/* entry of the whole one */
 	int64		last;
 } KnownDictionary;
@@ -197,7 +199,7 @@ read_message(ArrowFile *file, int64 offset, ArrowMessage *message, int32 *metada
 		report_damaged(file, "There is no message at byte %lld.", (long long) offset);
 	if (!arrow_message_parse(read_bytes(file, offset + prefix, length, "description of a message"),
 							 message, &reason))
-		report_damaged(file, "The message at byte %lld cannot be read: %s.",
+		report_damaged(file, "The message at byte %lld cannot be read: %s",
 					   (long long) offset, reason);
 	*metadata_length = prefix + length;
 	if (message->body_length < 0 ||
@@ -343,7 +345,7 @@ read_footer(ArrowFile *file)
 		report_damaged(file, "Its footer would have %u bytes.", length);
 	if (!arrow_footer_parse(read_bytes(file, file->size - FILE_TAIL - length, length, "footer"),
 							file->size - FILE_TAIL - length, &footer, &reason))
-		report_damaged(file, "Its footer cannot be read: %s.", reason);
+		report_damaged(file, "Its footer cannot be read: %s", reason);
 	file->schema = footer.schema;
 	file->version = footer.version;
 	add_blocks(file, ARROW_MESSAGE_DICTIONARY_BATCH, footer.dictionaries, footer.ndictionaries);
@@ -499,7 +501,7 @@ arrow_file_batch(ArrowFile *file, int64 number)
 	entry = &file->entries[file->batches.entry[number]];
 	read_entry(file, entry, &message);
 	if (!arrow_batch_check(&file->schema, &message.batch, message.body_length, &reason))
-		report_damaged(file, "The record batch at byte %lld cannot be right: %s.",
+		report_damaged(file, "The record batch at byte %lld cannot be right: %s",
 					   (long long) entry->offset, reason);
 	MemoryContextSwitchTo(old);
 	entry->rows = message.batch.length;
@@ -528,23 +530,58 @@ arrow_file_rows_before(ArrowFile *file, int64 number)
 	for (int64 i = 0; i < number; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		rows += batch_rows(file, i);
+		/* batches without bytes may claim any number */
+		if (pg_add_s64_overflow(rows, batch_rows(file, i), &rows))
+			return PG_INT64_MAX;
 	}
 	return rows;
 }
 
 /* ------------------------------------------------------------ dictionaries */
 
-static KnownDictionary *
-known_dictionary(ArrowFile *file, int64 id)
+/* Are the values of two fields laid out alike, as those of one dictionary have to be? */
+static bool
+same_values(const ArrowField *a, const ArrowField *b)
 {
+	check_stack_depth();
+	if (a->type != b->type || a->bit_width != b->bit_width || a->byte_width != b->byte_width ||
+		a->list_size != b->list_size || a->dense_union != b->dense_union ||
+		a->ntype_ids != b->ntype_ids || a->nchildren != b->nchildren)
+		return false;
+	for (int i = 0; i < a->ntype_ids; i++)
+	{
+		if (a->type_ids[i] != b->type_ids[i])
+			return false;
+	}
+	for (int i = 0; i < a->nchildren; i++)
+	{
+		const ArrowField *x = &a->children[i];
+		const ArrowField *y = &b->children[i];
+
+		if (x->has_dictionary != y->has_dictionary ||
+			(x->has_dictionary && (x->dictionary_id != y->dictionary_id || x->index_bits != y->index_bits ||
+								   x->index_signed != y->index_signed)) ||
+			!same_values(x, y))
+			return false;
+	}
+	return true;
+}
+
+static KnownDictionary *
+known_dictionary(ArrowFile *file, const ArrowField *field)
+{
+	int64		id = field->dictionary_id;
 	KnownDictionary *known;
 	MemoryContext old;
 
 	for (int i = 0; i < file->ndictionaries; i++)
 	{
-		if (file->dictionaries[i]->dictionary.id == id)
-			return file->dictionaries[i];
+		known = file->dictionaries[i];
+		if (known->dictionary.id != id)
+			continue;
+		if (known->field != field && !same_values(known->field, field))
+			report_damaged(file, "Fields of different types have dictionary %lld.", (long long) id);
+		return known;
 	}
 	old = MemoryContextSwitchTo(file->context);
 	if (file->dictionaries == NULL)
@@ -554,6 +591,7 @@ known_dictionary(ArrowFile *file, int64 id)
 									  sizeof(KnownDictionary *) * (file->ndictionaries + 1));
 	known = palloc0(sizeof(KnownDictionary));
 	known->dictionary.id = id;
+	known->field = field;
 	known->dictionary.context = AllocSetContextCreate(file->context, "arrow dictionary",
 													  ALLOCSET_DEFAULT_SIZES);
 	known->first = known->last = -1;
@@ -574,7 +612,7 @@ add_part(ArrowFile *file, int64 number, int64 place, ArrowDictionary *dictionary
 
 	read_entry(file, entry, &message);
 	if (!arrow_dictionary_check(field, &message.batch, message.body_length, &reason))
-		report_damaged(file, "The dictionary at byte %lld cannot be right: %s.",
+		report_damaged(file, "The dictionary at byte %lld cannot be right: %s",
 					   (long long) entry->offset, reason);
 
 	vector = arrow_vector_create(field, file->version, file->block_bytes, file->blocks_read);
@@ -605,17 +643,42 @@ value_field(const ArrowField *field)
 	return values;
 }
 
+static ArrowDictionary *dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *field);
+
+/*
+ * Bring the dictionaries beneath a vector up to a record batch.  Have entries
+ * of one of them changed since that generation?
+ */
+static bool
+changed_beneath(ArrowFile *file, int64 number, int64 place, const ArrowVector *vector, uint64 generation)
+{
+	bool		changed = false;
+
+	check_stack_depth();
+	for (int i = 0; i < vector->nchildren; i++)
+	{
+		const ArrowVector *child = &vector->children[i];
+
+		if (child->field->has_dictionary)
+			changed |= dictionary_at(file, number, place, child->field)->generation > generation;
+		else
+			changed |= changed_beneath(file, number, place, child, generation);
+	}
+	return changed;
+}
+
 /* The dictionary of an id as it holds for entries from "place" on. */
 static ArrowDictionary *
 dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *field)
 {
-	KnownDictionary *known = known_dictionary(file, field->dictionary_id);
+	KnownDictionary *known = known_dictionary(file, field);
 	ArrowDictionary *dictionary = &known->dictionary;
 	const EntryList *list = &file->dictionary_batches;
 	MemoryContext old;
 	int64		first = -1;
 
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	for (int64 i = 0; i < list->n && list->entry[i] < place; i++)
 	{
 		const ArrowEntry *entry = &file->entries[list->entry[i]];
@@ -627,13 +690,19 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 	{
 		/* a file may have none where every index is null */
 		if (dictionary->nparts > 0)
+		{
 			known->first = known->last = -1;
+			dictionary->generation = ++file->generation;
+		}
 		dictionary->nparts = 0;
 		dictionary->length = 0;
 		return dictionary;
 	}
 	old = MemoryContextSwitchTo(dictionary->context);
-	if (known->first != first || known->last >= place)
+	/* entries were checked against the dictionaries beneath them as those stood then */
+	if (known->first != first || known->last >= place ||
+		(dictionary->nparts > 0 &&
+		 changed_beneath(file, number, place, dictionary->parts[0], dictionary->generation)))
 	{
 		MemoryContextReset(dictionary->context);
 		dictionary->parts = NULL;
@@ -650,8 +719,8 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 		if (number_of_entry > known->last &&
 			file->entries[number_of_entry].dictionary_id == field->dictionary_id)
 		{
-			known->last = number_of_entry;
 			add_part(file, number, number_of_entry, dictionary, value_field(field));
+			known->last = number_of_entry;
 		}
 	}
 	MemoryContextSwitchTo(old);

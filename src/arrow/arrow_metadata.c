@@ -516,17 +516,17 @@ arrow_schema_parse(ByteView bytes, ArrowSchema *schema, const char **reason)
 }
 
 static bool
-version_parse(const FlatTable *table, int number, int *version)
+version_parse(const FlatTable *table, int number, int16 oldest, int *version)
 {
 	int16		value;
 
 	if (!flat_table_i16(table, number, 0, &value))
 		return false;
-	if (value < ARROW_V4)
+	if (value < oldest)
 		return refuse(table->reader, "The format's version is older than 4.");
 	if (value > ARROW_V5)
 		return refuse(table->reader, "The format's version is newer than 5.");
-	*version = value;
+	*version = Max(value, ARROW_V4);
 	return true;
 }
 
@@ -692,7 +692,7 @@ early_compression_parse(FlatReader *reader, ArrowMessage *message)
 static bool
 message_parse(const FlatTable *table, ArrowMessage *message)
 {
-	if (!version_parse(table, MESSAGE_VERSION, &message->version) ||
+	if (!version_parse(table, MESSAGE_VERSION, ARROW_V4, &message->version) ||
 		!flat_table_i64(table, MESSAGE_BODY_LENGTH, 0, &message->body_length))
 		return false;
 	if (message->body_length < 0)
@@ -757,7 +757,8 @@ footer_parse(const FlatTable *table, int64 file_size, ArrowFooter *footer)
 {
 	FlatTable	schema;
 
-	if (!version_parse(table, FOOTER_VERSION, &footer->version) ||
+	/* some writers left it out, and meant the messages' own */
+	if (!version_parse(table, FOOTER_VERSION, 0, &footer->version) ||
 		!flat_table_table(table, FOOTER_SCHEMA, &schema))
 		return false;
 	if (schema.reader == NULL)

@@ -5,9 +5,9 @@
  *	  an element lies in.
  *
  * Where runs end stands in a child, as numbers of elements that ascend.  A
- * scan goes forward, so a search begins where the last slice began.  Only the
- * runs of a slice are checked against each other; the runs before it are
- * known to end before it.
+ * scan goes forward, so a search begins where the last slice began.  The runs
+ * of a slice are checked against each other, and against the slice before it
+ * where there is no gap; the runs in a gap are taken to end in it.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,6 +25,10 @@ typedef struct ArrowRuns
 	/* all runs before this one end at or before this element */
 	int64		known_run;
 	int64		known_element;
+
+	/* and where the last slice ended: the run of the element behind it */
+	int64		next_run;
+	int64		next_element;
 
 	/* the run of the last element asked for: elements [begin, end) */
 	int64		run;
@@ -62,8 +66,31 @@ read_ends(ArrowVector *vector, int64 run, int64 n)
 	return arrow_buffer_read(&ends->buffers[SLOT_MAIN], run * ends->width, (size_t) n * ends->width);
 }
 
-int64
-arrow_runs_find(ArrowVector *vector, int64 i)
+/*
+ * The run of the element behind the last slice, or of the first element of
+ * all.  Here runs that do not ascend from slice to slice are found out.
+ */
+static int64
+continue_runs(ArrowVector *vector)
+{
+	ArrowVector *ends = RUN_ENDS(vector);
+	int64		run = vector->runs->next_run;
+	int64		i = vector->runs->next_element;
+
+	if (run < ends->length)
+	{
+		int64		end = signed_at(read_ends(vector, run, 1), ends->width, 0);
+
+		if (end <= i)
+			arrow_report(vector, -1, "run %lld ends at element %lld, which is not behind %lld",
+						 (long long) run + 1, (long long) end, (long long) i);
+	}
+	return run;
+}
+
+/* Any element's run, if runs ascend. */
+static int64
+search_runs(ArrowVector *vector, int64 i)
 {
 	ArrowVector *ends = RUN_ENDS(vector);
 	bool		stored = ends->buffers[SLOT_MAIN].compression == COMPRESSION_NONE;
@@ -93,11 +120,19 @@ arrow_runs_find(ArrowVector *vector, int64 i)
 		else
 			low = middle + 1;
 	}
-	if (low == ends->length)
-		arrow_report(vector, i, "no run reaches it");
-	vector->runs->known_run = low;
-	vector->runs->known_element = i;
 	return low;
+}
+
+int64
+arrow_runs_find(ArrowVector *vector, int64 i)
+{
+	int64		run = i == vector->runs->next_element ? continue_runs(vector) : search_runs(vector, i);
+
+	if (run == RUN_ENDS(vector)->length)
+		arrow_report(vector, i, "no run reaches it");
+	vector->runs->known_run = run;
+	vector->runs->known_element = i;
+	return run;
 }
 
 /* How many runs from the first one on cover the slice; they must ascend. */
@@ -131,6 +166,15 @@ cover_slice(ArrowVector *vector, int64 first)
 	}
 }
 
+/* The end of a run that is loaded. */
+static inline int64
+run_end(const ArrowVector *vector, int64 run)
+{
+	const ArrowVector *ends = RUN_ENDS(vector);
+
+	return signed_at(ends->values, ends->width, run - ends->from);
+}
+
 void
 arrow_load_runs(ArrowVector *vector)
 {
@@ -143,15 +187,8 @@ arrow_load_runs(ArrowVector *vector)
 	runs->run = first;
 	runs->begin = vector->from;
 	runs->end = vector->from;
-}
-
-/* The end of a run that is loaded. */
-static inline int64
-run_end(const ArrowVector *vector, int64 run)
-{
-	const ArrowVector *ends = RUN_ENDS(vector);
-
-	return signed_at(ends->values, ends->width, run - ends->from);
+	runs->next_run = run_end(vector, end - 1) > vector->to ? end - 1 : end;
+	runs->next_element = vector->to;
 }
 
 int64

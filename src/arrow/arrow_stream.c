@@ -20,6 +20,7 @@
 
 #include "compat.h"
 
+#include "common/int.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -77,9 +78,13 @@ typedef struct ArrowContext
 static int64
 row_number(ArrowStream *stream, int row)
 {
+	int64		number;
+
 	if (stream->rows_before < 0)
 		stream->rows_before = arrow_file_rows_before(stream->file, stream->number);
-	return stream->rows_before + stream->first + row + 1;
+	if (pg_add_s64_overflow(stream->rows_before, stream->first + row + 1, &number))
+		number = PG_INT64_MAX;
+	return number;
 }
 
 static void

@@ -40,6 +40,7 @@
 #include "csv/csv_reader.h"
 #include "memory_source.h"
 #include "plain_types.h"
+#include "replay.h"
 #include "server_stub.h"
 #include "wire/codec.h"
 
@@ -262,38 +263,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef LIBFUZZER
 
-static int
-replay_file(const char *name)
-{
-	static uint8_t data[1 << 20];
-	FILE	   *file = fopen(name, "rb");
-	size_t		size;
-	uint8_t    *exact;
-
-	if (file == NULL)
-	{
-		perror(name);
-		return 1;
-	}
-	size = fread(data, 1, sizeof(data), file);
-	fclose(file);
-
-	/* a copy of just that length, for a sanitizer to guard */
-	exact = malloc(Max(size, 1));
-	memcpy(exact, data, size);
-	(void) LLVMFuzzerTestOneInput(exact, size);
-	free(exact);
-	return 0;
-}
-
 int
 main(int argc, char **argv)
 {
-	int			failed = argc < 2;
-
-	for (int i = 1; i < argc; i++)
-		failed |= replay_file(argv[i]);
-	return failed;
+	return replay_files(argc - 1, argv + 1, LLVMFuzzerTestOneInput);
 }
 
 #endif							/* LIBFUZZER */

@@ -1293,9 +1293,18 @@ test_messages(void)
 	put(&array->children[0].buffers[0], 4, 1, -5);
 	put(&array->children[0].buffers[0], 4, 2, 4);
 	put(&array->children[0].buffers[0], 4, 3, 4);
+	message_is(&attack, damaged, "Field \"f\": run 1 ends at element 0, which is not behind 0.");
+
+	plain_attack(&attack, run_field(32, INT32), ARROW_V5);
+	put(&array->children[0].buffers[0], 4, 0, 2);
+	put(&array->children[0].buffers[0], 4, 1, 3);
+	put(&array->children[0].buffers[0], 4, 2, 4);
+	put(&array->children[0].buffers[0], 4, 3, 4);
 	message_is(&attack, damaged, "Field \"f\": run 4 ends at element 4, which is not behind 4.");
 
 	plain_attack(&attack, run_field(16, INT32), ARROW_V5);
+	for (int64 k = 0; k < array->children[0].length; k++)
+		put(&array->children[0].buffers[0], 2, k, k + 1);
 	put(&array->children[0].buffers[0], 2, array->children[0].length - 1, 11);
 	message_is(&attack, damaged, "Field \"f\", element 12: no run reaches it.");
 
