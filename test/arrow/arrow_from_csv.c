@@ -60,7 +60,7 @@
 #define FILE_MAGIC			"ARROW1"
 #define FILE_MAGIC_BYTES	6
 
-static int64 input_line;
+static int64 input_records;
 
 pg_noreturn static void fail(const char *format,...) pg_attribute_printf(1, 2);
 
@@ -70,8 +70,8 @@ fail(const char *format,...)
 	va_list		arguments;
 
 	fprintf(stderr, "arrow_from_csv: ");
-	if (input_line > 0)
-		fprintf(stderr, "line " INT64_FORMAT ": ", input_line);
+	if (input_records > 0)
+		fprintf(stderr, "record " INT64_FORMAT ": ", input_records);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
@@ -1118,7 +1118,7 @@ input_row(Input *input, Text *fields, int nfields)
 
 	if (!input_line_end(input, &line_end, &has_quotes))
 		return false;
-	input_line++;
+	input_records++;
 	at = input->data + input->start;
 	end = input->data + line_end;
 	while (n < nfields && at <= end)
@@ -1454,7 +1454,7 @@ collect_dictionaries(const Table *table, Input *input, Text *texts)
 		fail("dictionaries of a file without --delta want input that can be read twice");
 	input->start = input->end = 0;
 	input->at_end = false;
-	input_line = 0;
+	input_records = 0;
 	(void) input_row(input, texts, table->schema.nfields);
 }
 
