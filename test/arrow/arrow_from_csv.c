@@ -154,7 +154,8 @@ typedef struct Dictionary
 struct Column
 {
 	ArrowField *field;
-	AppendFunction append;		/* of the values */
+	AppendFunction append;		/* a value, or its index */
+	AppendFunction append_value;	/* a value of the dictionary, if there is one */
 	int64		length;
 	int64		null_count;
 	Buffer		validity;
@@ -911,6 +912,7 @@ table_add_dictionary(Table *table, const char *argument)
 		field->dictionary_id = i;
 		field->index_bits = index->field.bit_width;
 		field->index_signed = index->field.is_signed;
+		table->columns[i].append_value = table->columns[i].append;
 		table->columns[i].append = append_index;
 		table->columns[i].dictionary = calloc(1, sizeof(Dictionary));
 		dictionary_grow(table->columns[i].dictionary);
@@ -1330,14 +1332,9 @@ output_dictionary(Output *output, Column *column)
 	Dictionary *dictionary = column->dictionary;
 	ArrowMessage message = {.kind = ARROW_MESSAGE_DICTIONARY_BATCH};
 	ArrowField	field = *column->field;
-	Column		values = {.field = &field, .child = column->child};
+	Column		values = {.field = &field, .append = column->append_value, .child = column->child};
 	int64		n = dictionary->ntexts - dictionary->written;
 
-	for (size_t i = 0; values.append == NULL; i++)
-	{
-		if (column_types[i].field.type == field.type)
-			values.append = column_types[i].append;
-	}
 	for (int64 i = dictionary->written; i < dictionary->ntexts; i++)
 	{
 		Text		text = dictionary->texts[i];
