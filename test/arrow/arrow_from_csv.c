@@ -1340,7 +1340,7 @@ output_dictionary(Output *output, Column *column)
 		Text		text = dictionary->texts[i];
 
 		/* some types use the text's memory */
-		text.data = strcpy(malloc(text.length + 1), text.data);
+		text.data = memcpy(malloc(text.length + 1), text.data, text.length + 1);
 		column_add(&values, text);
 		free(text.data);
 	}
