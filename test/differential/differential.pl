@@ -888,10 +888,11 @@ sub make_query
 			return { sql => "SELECT $some FROM T WHERE " . clause($r, '') . " ORDER BY $order LIMIT " . between(0, 20) . ' OFFSET ' . pick(0, 0, between(0, 30)), ordered => 1 };
 		},
 		sub {
-			# a scan comes in key order without being asked
+			# a scan comes in key order without being asked; a join need not
 			my $where = clause($r, '');
 			my $limit = chance(0.5) ? ' LIMIT ' . between(0, 30) : '';
-			return { sql => "SELECT $keys FROM T WHERE $where$limit",
+			my $asked = $where =~ /(?:ANY|IN) \((?:SELECT|VALUES)/ ? " ORDER BY $in_order" : '';
+			return { sql => "SELECT $keys FROM T WHERE $where$asked$limit",
 				oracle => "SELECT $keys FROM T WHERE $where ORDER BY $in_order$limit",
 				ordered => 1, quiet => $r->{repeats} };
 		},
