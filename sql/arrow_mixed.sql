@@ -122,3 +122,19 @@ SELECT * FROM t;
 CREATE FOREIGN TABLE nul (id bigint OPTIONS (key 'true'), value text OPTIONS (filename 'text_nul.arrow')) SERVER files;
 SELECT * FROM nul WHERE id > 2;
 SELECT * FROM nul;
+
+-- A key in a dictionary that each record batch extends, or replaces: going
+-- back and forth, each batch is read with its own.
+\! cp "$SOURCE"/sql/data/mixed/extended.arrow "$SOURCE"/sql/data/mixed/replaced.arrows "$SOURCE"/sql/data/first/colour.csv "$DIR"
+CREATE FOREIGN TABLE keys (id bigint OPTIONS (key 'true'), colour text OPTIONS (filename 'extended.arrow')) SERVER files;
+CREATE TABLE colours (id bigint, colour text);
+CALL load('colours', 'colour.csv', 'format csv, header');
+SELECT * FROM keys;
+CREATE TABLE ranges AS SELECT a, b FROM generate_series(6, 0, -1) a, generate_series(0, 7) b;
+SET enable_material = off;
+\set of 'SELECT a, b, l FROM ranges, LATERAL (SELECT string_agg(colour, \' \' ORDER BY id) l FROM %s WHERE id >= a AND id <= b) x'
+SELECT differences(format(:'of', 'keys'), format(:'of', 'colours'));
+ALTER FOREIGN TABLE keys ALTER colour OPTIONS (SET filename 'replaced.arrows');
+SELECT * FROM keys;
+SELECT differences(format(:'of', 'keys'), format(:'of', 'colours'));
+RESET enable_material;

@@ -632,7 +632,10 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 	{
 		/* a file may have none where every index is null */
 		if (dictionary->nparts > 0)
+		{
 			known->first = known->last = -1;
+			dictionary->generation = ++file->generation;
+		}
 		dictionary->nparts = 0;
 		dictionary->length = 0;
 		return dictionary;
@@ -661,6 +664,12 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 	}
 	MemoryContextSwitchTo(old);
 	return dictionary;
+}
+
+uint64
+arrow_file_generation(const ArrowFile *file)
+{
+	return file->generation;
 }
 
 void

@@ -577,7 +577,9 @@ sub arrow_types
 	{
 		my @texts = $i < @types ? grep { defined $_ } map { $_->{plain}[$i] } @rows : ();
 		my @candidates = $i < @types ? types_for($types[$i], $i < $nkeys, @texts) : ();
-		my $type = pick(@candidates && chance(0.9) ? @candidates : @utf8);
+		# any type is read from its text, but for bytea, whose bytes a text is
+		push @candidates, @utf8 if !@candidates || ($types[$i] ne 'bytea' && chance(0.2));
+		my $type = pick(@candidates);
 		my %distinct = map { ($_ => 1) } @texts;
 		my @indexes = integer_types(0, scalar keys %distinct);
 		my @field = ($names->[$i], $type);
