@@ -36,7 +36,7 @@ sub error
 {
 	my ($database, $sql) = @_;
 	my ($rc, $out, $err) = $node->psql($database, $sql, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
-	return $err =~ s/^LOCATION:.*\n?//mgr =~ s/^psql:\S+ //mgr;
+	return $err =~ s/^LOCATION:.*\n?//mgr =~ s/^psql:\S+ //mgr =~ s/\n+\z//r;
 }
 
 sub arrow { my ($name, @rest) = @_; OuterjoinArrow::write_arrow("$files/$name", @rest); return }
@@ -82,6 +82,12 @@ is(query('latin1', "SET client_encoding = 'UTF8'; CREATE FOREIGN TABLE names (id
 	'1|17', 'a field by its name');
 is(query('eucjp', "SET client_encoding = 'UTF8'; CREATE FOREIGN TABLE names (id int OPTIONS (key 'true'), \"$nihon\" int OPTIONS (filename 'names.arrow')) SERVER files; SELECT * FROM names"),
 	'1|18', 'in EUC_JP');
+
+# one that the encoding has not is named by its number, where fields are listed and where one is asked for
+query('latin1', "CREATE FOREIGN TABLE no_name (id int OPTIONS (key 'true'), v int OPTIONS (filename 'names.arrow')) SERVER files");
+is(error('latin1', "SET client_encoding = 'UTF8'; SELECT * FROM no_name"),
+	qq{ERROR:  HV005: file "names.arrow" has no field "v", and not exactly one field that is no key\nDETAIL:  Its fields are "id", "gr\xc3\xb6\xc3\x9fe", "\\u65E5\\u672C".\nHINT:  Name the column's field with the option "field".}, 'fields are listed');
+is(query('latin1', "ALTER FOREIGN TABLE no_name ALTER v OPTIONS (ADD field '\\u65E5\\u672C'); SELECT * FROM no_name"), '1|18', 'a field by a name that the encoding has not');
 
 # keys
 arrow('keys.arrow', [ [ 'k', 'utf8' ], [ 'v', 'int32' ] ], [ [ 'gr', 1 ], [ $gruen, 2 ], [ "\xc3\xbc", 3 ] ], '--batch', 1);
