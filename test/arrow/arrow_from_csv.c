@@ -62,7 +62,7 @@
 
 static int64 input_records;
 
-pg_noreturn static void fail(const char *format,...) pg_attribute_printf(1, 2);
+pg_noreturn static void fail(const char *format,...) __attribute__((format(__printf__, 1, 2)));
 
 static void
 fail(const char *format,...)
