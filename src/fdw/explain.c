@@ -84,7 +84,7 @@ stream_title(const StreamSpec *spec, List *files)
 	return spec->filename ? spec->filename : spec->column;
 }
 
-/* "csv", or those of all segments: "csv, arrow" */
+/* The one of all segments, or the several that there are: "a, b" */
 static const char *
 segment_format_names(List *files)
 {

@@ -391,7 +391,6 @@ sub write_stream
 	my @names = (@key_names, (map { $_->{name} } @{ $s->{columns} }), (map { "x$_" } 1 .. pick(0, 0, 0, 1, 2)));
 	push @names, 'filler' if defined $filler;
 	my @order = ($header && $key_names[0] !~ /^other/ && chance(0.5)) || $key_field ? shuffle(0 .. $#names) : (0 .. $#names);
-	my $types = $arrow ? arrow_types($s, $r, \@names) : undef;
 	my @force = ((map { '' } 1 .. $nkeys), (map { $_->{force} } @{ $s->{columns} }), (map { '' } @names));
 	my $n = 0;
 	for my $segment (@{ $s->{segments} })
@@ -399,7 +398,7 @@ sub write_stream
 		$n++;
 		if (chance($arrow))
 		{
-			write_arrow_segment($s, $folder, $n, $segment, \@names, \@order, $types);
+			write_arrow_segment($s, $folder, $n, $segment, \@names, \@order, arrow_types($segment, $s, $r, \@names));
 			next;
 		}
 		my @lines = map { "skipped \"line$eol" } 1 .. $skip;
@@ -564,14 +563,14 @@ sub types_for
 	return;
 }
 
-# The fields of a stream's Arrow files: [ name, type ], and the rows' texts
-# as they are to be there.
+# The fields of a segment's Arrow file: [ name, type, type of indexes ]; the
+# rows' texts become what they are to be there.
 sub arrow_types
 {
-	my ($s, $r, $names) = @_;
+	my ($segment, $s, $r, $names) = @_;
 	my @types = plain_types($s, $r);
 	my $nkeys = @{ $r->{key_types} };
-	my @rows = map { @$_ } @{ $s->{segments} };
+	my @rows = @$segment;
 	my @fields;
 	for my $i (0 .. $#$names)
 	{
