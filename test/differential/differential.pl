@@ -25,7 +25,7 @@ use Test::More;
 
 my $seed    = $ENV{OUTERJOIN_SEED}    // 1;
 $seed = int(rand(1_000_000_000)) if $seed eq 'random';
-my $rounds  = $ENV{OUTERJOIN_ROUNDS}  // 60;
+my $rounds  = $ENV{OUTERJOIN_ROUNDS}  // 80;
 my $queries = $ENV{OUTERJOIN_QUERIES} // 30;
 
 my $server;
