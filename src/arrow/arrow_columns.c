@@ -65,9 +65,8 @@ arrow_columns_init(ArrowColumns *columns, ArrowFile *file, SourceFile *source,
 }
 
 /*
- * Reads other messages, but leaves the batch's description alone.  Columns
- * share the dictionaries with others of the file, which may have been set to
- * another record batch since.
+ * Columns share the dictionaries with others of the file, which may have set
+ * them to another record batch since.
  */
 static void
 set_dictionaries(ArrowColumns *columns, int64 number)
@@ -75,6 +74,7 @@ set_dictionaries(ArrowColumns *columns, int64 number)
 	for (int i = 0; i < columns->n && columns->by_field[i] >= 0; i++)
 		arrow_file_set_dictionaries(columns->file, number,
 									columns->columns[columns->by_field[i]].vector);
+	columns->generation = arrow_file_generation(columns->file);
 }
 
 void
@@ -87,7 +87,8 @@ arrow_columns_set(ArrowColumns *columns, int64 number)
 
 	if (columns->batch == number)
 	{
-		set_dictionaries(columns, number);
+		if (columns->generation != arrow_file_generation(columns->file))
+			set_dictionaries(columns, number);
 		return;
 	}
 	columns->batch = -1;
@@ -104,6 +105,7 @@ arrow_columns_set(ArrowColumns *columns, int64 number)
 		arrow_vector_set(column->vector, columns->source, &batch->spec, batch->body_offset,
 						 position.node, position.buffer, position.variadic);
 	}
+	/* reads other messages, but leaves the batch's description alone */
 	set_dictionaries(columns, number);
 	columns->batch = number;
 }

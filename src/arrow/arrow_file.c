@@ -389,9 +389,14 @@ read_ends(ArrowFile *file)
 						   "Write it again as Feather version 2, which is Arrow's IPC file format.");
 	if (!has_magic(head, 0, MAGIC))
 	{
+		uint32		first;
+
 		if (file->size < 8)
 			report_damaged(file, "It has %lld bytes, too few for an Arrow file or stream.",
 						   (long long) file->size);
+		first = byte_load_u32(head.data);
+		if (first != CONTINUATION && first > file->size)
+			report_damaged(file, "It begins neither as an Arrow file nor as a stream does.");
 		read_stream_head(file, 0);
 		return;
 	}
@@ -725,6 +730,12 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 	}
 	MemoryContextSwitchTo(old);
 	return dictionary;
+}
+
+uint64
+arrow_file_generation(const ArrowFile *file)
+{
+	return file->generation;
 }
 
 void

@@ -11,6 +11,7 @@
 
 #include "utils/memutils.h"
 
+#include "arrow/arrow_name.h"
 #include "arrow/arrow_shape.h"
 
 /* Is one of the offsets below the one before? */
@@ -72,7 +73,8 @@ check_sizes(const ArrowVector *vector)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("a value in file \"%s\" is too large", source_file_name(vector->file)),
-					 errdetail("Field \"%s\", element %lld: it has %lld bytes.", vector->field->name,
+					 errdetail("Field \"%s\", element %lld: it has %lld bytes.",
+							   arrow_name_shown(vector->field->name),
 							   (long long) (vector->from + i + 1), (long long) length)));
 	}
 }

@@ -21,6 +21,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "arrow/arrow_name.h"
 #include "arrow/arrow_shape.h"
 
 /* Data buffers are many, and read in pieces of the right size. */
@@ -193,8 +194,8 @@ check_view(const ArrowVector *vector, int64 i, const View *view)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a value in file \"%s\" is too large", source_file_name(vector->file)),
-				 errdetail("Field \"%s\", element %lld: it has %d bytes.", vector->field->name,
-						   (long long) (i + 1), view->length)));
+				 errdetail("Field \"%s\", element %lld: it has %d bytes.",
+						   arrow_name_shown(vector->field->name), (long long) (i + 1), view->length)));
 }
 
 /* A long string adds to what its data buffer is needed for. */

@@ -60,9 +60,9 @@
 #define FILE_MAGIC			"ARROW1"
 #define FILE_MAGIC_BYTES	6
 
-static int64 input_line;
+static int64 input_records;
 
-pg_noreturn static void fail(const char *format,...) pg_attribute_printf(1, 2);
+pg_noreturn static void fail(const char *format,...) __attribute__((format(__printf__, 1, 2)));
 
 static void
 fail(const char *format,...)
@@ -70,8 +70,8 @@ fail(const char *format,...)
 	va_list		arguments;
 
 	fprintf(stderr, "arrow_from_csv: ");
-	if (input_line > 0)
-		fprintf(stderr, "line " INT64_FORMAT ": ", input_line);
+	if (input_records > 0)
+		fprintf(stderr, "record " INT64_FORMAT ": ", input_records);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
@@ -154,7 +154,8 @@ typedef struct Dictionary
 struct Column
 {
 	ArrowField *field;
-	AppendFunction append;		/* of the values */
+	AppendFunction append;		/* a value, or its index */
+	AppendFunction append_value;	/* a value of the dictionary, if there is one */
 	int64		length;
 	int64		null_count;
 	Buffer		validity;
@@ -911,6 +912,7 @@ table_add_dictionary(Table *table, const char *argument)
 		field->dictionary_id = i;
 		field->index_bits = index->field.bit_width;
 		field->index_signed = index->field.is_signed;
+		table->columns[i].append_value = table->columns[i].append;
 		table->columns[i].append = append_index;
 		table->columns[i].dictionary = calloc(1, sizeof(Dictionary));
 		dictionary_grow(table->columns[i].dictionary);
@@ -1017,7 +1019,8 @@ input_fill(Input *input)
 
 	if (input->at_end)
 		return false;
-	memmove(input->data, input->data + input->start, input->end - input->start);
+	if (input->end > input->start)
+		memmove(input->data, input->data + input->start, input->end - input->start);
 	input->end -= input->start;
 	input->start = 0;
 	/* a byte is left for the end of a last line that has none */
@@ -1058,7 +1061,7 @@ input_line_end(Input *input, size_t *line_end, bool *has_quotes)
 		size_t		left = input->end - input->start - looked;
 		char	   *stop = left > 0 ? memchr(from, '\n', left) : NULL;
 
-		for (char *quote = from; (quote = memchr(quote, '"', (stop ? stop : from + left) - quote)) != NULL; quote++)
+		for (char *quote = from; left > 0 && (quote = memchr(quote, '"', (stop ? stop : from + left) - quote)) != NULL; quote++)
 		{
 			*has_quotes = true;
 			quoted = !quoted;
@@ -1118,7 +1121,7 @@ input_row(Input *input, Text *fields, int nfields)
 
 	if (!input_line_end(input, &line_end, &has_quotes))
 		return false;
-	input_line++;
+	input_records++;
 	at = input->data + input->start;
 	end = input->data + line_end;
 	while (n < nfields && at <= end)
@@ -1330,20 +1333,15 @@ output_dictionary(Output *output, Column *column)
 	Dictionary *dictionary = column->dictionary;
 	ArrowMessage message = {.kind = ARROW_MESSAGE_DICTIONARY_BATCH};
 	ArrowField	field = *column->field;
-	Column		values = {.field = &field, .child = column->child};
+	Column		values = {.field = &field, .append = column->append_value, .child = column->child};
 	int64		n = dictionary->ntexts - dictionary->written;
 
-	for (size_t i = 0; values.append == NULL; i++)
-	{
-		if (column_types[i].field.type == field.type)
-			values.append = column_types[i].append;
-	}
 	for (int64 i = dictionary->written; i < dictionary->ntexts; i++)
 	{
 		Text		text = dictionary->texts[i];
 
 		/* some types use the text's memory */
-		text.data = strcpy(malloc(text.length + 1), text.data);
+		text.data = memcpy(malloc(text.length + 1), text.data, text.length + 1);
 		column_add(&values, text);
 		free(text.data);
 	}
@@ -1454,7 +1452,7 @@ collect_dictionaries(const Table *table, Input *input, Text *texts)
 		fail("dictionaries of a file without --delta want input that can be read twice");
 	input->start = input->end = 0;
 	input->at_end = false;
-	input_line = 0;
+	input_records = 0;
 	(void) input_row(input, texts, table->schema.nfields);
 }
 
