@@ -19,6 +19,8 @@ PG_MODULE_MAGIC;
 int			outerjoin_batch_rows = 0;
 int			outerjoin_block_size = 0;
 bool		outerjoin_simd = true;
+bool		outerjoin_required_streams = true;
+bool		outerjoin_early_filters = true;
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -43,6 +45,20 @@ _PG_init(void)
 							 "Use the processor's vector instructions.",
 							 "The answers are the same without.",
 							 &outerjoin_simd,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.required_streams",
+							 "Read only what rows can qualify from, where clauses ask for values of some columns.",
+							 "The answers are the same without.",
+							 &outerjoin_required_streams,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.early_filters",
+							 "Test clauses on a column that rows cannot do without before rows are made.",
+							 "The answers are the same without.",
+							 &outerjoin_early_filters,
 							 true,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);

@@ -22,6 +22,15 @@ typedef enum ScanPrivate
 	 * KEY_NULL's, in the same order
 	 */
 	SCAN_PRIVATE_KEY_CLAUSES,
+
+	/* integer List: each stream's StreamRole */
+	SCAN_PRIVATE_ROLES,
+
+	/*
+	 * early_clauses_encode's List, which says where in fdw_exprs the values
+	 * are; the clauses are the last ones of fdw_recheck_quals
+	 */
+	SCAN_PRIVATE_EARLY_CLAUSES,
 	SCAN_PRIVATE_LENGTH
 } ScanPrivate;
 

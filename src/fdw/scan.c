@@ -22,6 +22,7 @@
 
 #include "fdw/fdw.h"
 #include "fdw/plan.h"
+#include "fdw/require.h"
 #include "fdw/scan.h"
 
 /*
@@ -66,8 +67,15 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 	state->conditions = key_conditions_decode(list_nth(plan->fdw_private,
 													   SCAN_PRIVATE_KEY_CLAUSES),
 											  &state->nconditions);
+	state->roles = stream_roles_decode(list_nth(plan->fdw_private, SCAN_PRIVATE_ROLES));
 	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY))
-		state->scan = table_scan_open(state->table, state->needed);
+	{
+		state->filters = early_filters_create(state->table,
+											  list_nth(plan->fdw_private,
+													   SCAN_PRIVATE_EARLY_CLAUSES));
+		state->scan = table_scan_open(state->table, state->needed, state->roles,
+									  early_filters_tests(state->filters));
+	}
 	MemoryContextSwitchTo(old);
 
 	state->values = ExecInitExprList(plan->fdw_exprs, (PlanState *) node);
@@ -98,6 +106,7 @@ scan_start(ForeignScanState *node, OuterScanState *state)
 										&condition->isnull);
 		value = lnext(state->values, value);
 	}
+	early_filters_bind(state->filters, state->values, econtext);
 	key_range_build(state->table, state->conditions, state->nconditions, &state->range);
 	table_scan_start(state->scan, &state->range);
 	MemoryContextSwitchTo(old);
