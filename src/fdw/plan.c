@@ -49,6 +49,7 @@ typedef struct OuterPlanState
 	List	   *early_clauses;	/* of EarlyClause */
 	double		stream_rows;	/* of all streams that are read together */
 	double		fraction;		/* of the rows that lie in the range */
+	double		made_rows;		/* that come out of the merge */
 	double		bytes;			/* of all streams */
 	double		read_bytes;		/* of those that are read */
 	bool		can_seek;		/* all of those can start at a key */
@@ -225,9 +226,13 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 											 JOIN_INNER, NULL);
 	}
 	rel->rows = rel->tuples * selectivity;
+	state->made_rows = rel->tuples * state->fraction;
 	present = intersection_rows(state->table->key, state->table->nstreams, facts, state->roles);
 	if (present >= 0)
+	{
 		rel->rows = Min(rel->rows, present * state->fraction);
+		state->made_rows = Min(state->made_rows, present * state->fraction);
+	}
 	rel->rows = clamp_row_est(rel->rows);
 	rel->fdw_private = state;
 }
@@ -312,7 +317,7 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		startup += SEEK_PAGES * state->table->nstreams * seq_page_cost;
 	run = read * (state->read_bytes / BLCKSZ * seq_page_cost +
 				  state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
-	run += state->fraction * rel->tuples * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
+	run += state->made_rows * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	run += rel->rows * rel->reltarget->cost.per_tuple;
 
 	add_path(rel, (Path *)

@@ -99,24 +99,22 @@ input_rows_read(const MergeInput *input)
 /*
  * Is the target so far behind the batch at hand, which ends before it, that a
  * seek is cheaper than reading on?  How densely the stream's keys lie says so;
- * and where that deceives (or keys say nothing of distance), how many batches
- * have been passed over already.
+ * and where that deceives (or keys say nothing of distance), how many rows have
+ * been passed over since rows_before.
  */
 static bool
-seek_pays(const OuterMerge *merge, const MergeInput *input, int64 target, int passed)
+seek_pays(const OuterMerge *merge, const MergeInput *input, int64 target, int64 rows_before)
 {
 	const ColumnBatch *batch = &input->stream->batch;
 	int64		last = batch->image[batch->nrows - 1];
 	double		span = (double) last - (double) input->start_image;
 	double		distance = (double) target - (double) last;
-	double		rows;
+	int64		far = (int64) SEEK_BATCHES * merge->batch_rows;
+	int64		rows = input_rows_read(input);
 
-	if (!input->stream->can_seek)
-		return false;
-	if (passed >= SEEK_BATCHES)
+	if (rows - rows_before >= far)
 		return true;
-	rows = (double) (input_rows_read(input) - input->start_rows);
-	return span > 0 && distance / span * rows > (double) SEEK_BATCHES * merge->batch_rows;
+	return span > 0 && distance / span * (double) (rows - input->start_rows) > (double) far;
 }
 
 static void
@@ -184,10 +182,10 @@ input_load(OuterMerge *merge, MergeInput *input)
 static bool
 input_advance(OuterMerge *merge, MergeInput *input, const ColumnBatch *target, int row)
 {
-	bool		sought = false;
+	bool		may_seek = input->stream->can_seek;
+	int64		rows_before = -1;
 
-	/* what a seek has come to lies before the target still: read on */
-	for (int passed = 0; input_load(merge, input); passed++)
+	while (input_load(merge, input))
 	{
 		if (input_reaches(merge, input, target, row))
 		{
@@ -195,10 +193,13 @@ input_advance(OuterMerge *merge, MergeInput *input, const ColumnBatch *target, i
 			input->to = input->from;
 			return true;
 		}
-		if (!sought && !input->final && seek_pays(merge, input, target->image[row], passed))
+		if (may_seek && rows_before < 0)
+			rows_before = input_rows_read(input);
+		if (may_seek && !input->final && seek_pays(merge, input, target->image[row], rows_before))
 		{
 			input_seek(merge, input, target, row);
-			sought = true;
+			/* if what comes is before the target still, so be it */
+			may_seek = false;
 		}
 		else
 			input->from = input->to = input->end;
