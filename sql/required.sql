@@ -108,7 +108,7 @@ CALL put('v.csv', E'1,-32768,-2147483648,-9223372036854775808,-Infinity,-1e300,1
 	'4,,,,,,,,,,"",,,\n');
 CREATE FOREIGN TABLE v (id int OPTIONS (key 'true'), i2 int2 OPTIONS (filename 'v.csv', field '2'), i4 int4 OPTIONS (filename 'v.csv', field '3'), i8 int8 OPTIONS (filename 'v.csv', field '4'),
 	f4 float4 OPTIONS (filename 'v.csv', field '5'), f8 float8 OPTIONS (filename 'v.csv', field '6'), d date OPTIONS (filename 'v.csv', field '7'), ts timestamp OPTIONS (filename 'v.csv', field '8'),
-	b boolean OPTIONS (filename 'v.csv', field '9'), n numeric OPTIONS (filename 'v.csv', field '10'), t text OPTIONS (filename 'v.csv', field '11'), c char(3) OPTIONS (filename 'v.csv', field '12'),
+	b boolean OPTIONS (filename 'v.csv', field '9'), n numeric OPTIONS (filename 'v.csv', field '10'), t text OPTIONS (filename 'v.csv', field '11') COLLATE "C", c char(3) OPTIONS (filename 'v.csv', field '12'),
 	u uuid OPTIONS (filename 'v.csv', field '13'), a int[] OPTIONS (filename 'v.csv', field '14')) SERVER files;
 CREATE TABLE w AS SELECT * FROM v;
 CREATE FUNCTION check_types() RETURNS TABLE (clause text, early boolean, ids text, differences bigint) LANGUAGE plpgsql AS $$

@@ -40,7 +40,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/pg_locale.h"
 #include "utils/typcache.h"
 
 #include "fdw/fdw.h"
