@@ -174,11 +174,15 @@ stream_roles_encode(const StreamRole *roles, int nstreams)
 }
 
 StreamRole *
-stream_roles_decode(List *encoded)
+stream_roles_decode(List *encoded, int nstreams)
 {
-	StreamRole *roles = palloc(sizeof(StreamRole) * Max(list_length(encoded), 1));
+	StreamRole *roles = palloc(sizeof(StreamRole) * Max(nstreams, 1));
 	ListCell   *cell;
 	int			s = 0;
+
+	if (list_length(encoded) != nstreams)
+		elog(ERROR, "the plan is of a table with %d streams, not %d",
+			 list_length(encoded), nstreams);
 
 	foreach(cell, encoded)
 		roles[s++] = (StreamRole) lfirst_int(cell);

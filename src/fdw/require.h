@@ -22,6 +22,6 @@ extern StreamRole *stream_roles_find(PlannerInfo *root, RelOptInfo *rel, const T
 
 /* For plans, which can copy Lists only. */
 extern List *stream_roles_encode(const StreamRole *roles, int nstreams);
-extern StreamRole *stream_roles_decode(List *encoded);
+extern StreamRole *stream_roles_decode(List *encoded, int nstreams);
 
 #endif							/* OUTERJOIN_REQUIRE_H */

@@ -67,7 +67,8 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 	state->conditions = key_conditions_decode(list_nth(plan->fdw_private,
 													   SCAN_PRIVATE_KEY_CLAUSES),
 											  &state->nconditions);
-	state->roles = stream_roles_decode(list_nth(plan->fdw_private, SCAN_PRIVATE_ROLES));
+	state->roles = stream_roles_decode(list_nth(plan->fdw_private, SCAN_PRIVATE_ROLES),
+									   state->table->nstreams);
 	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY))
 	{
 		state->filters = early_filters_create(state->table,
