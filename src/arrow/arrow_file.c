@@ -578,10 +578,12 @@ add_part(ArrowFile *file, int64 number, int64 place, ArrowDictionary *dictionary
 					   (long long) entry->offset, reason);
 
 	vector = arrow_vector_create(field, file->version, file->block_bytes, file->blocks_read);
+	arrow_vector_set_whole(vector);
 	arrow_vector_set(vector, file->source, &message.batch,
 					 entry->offset + entry->metadata_length, 0, 0, 0);
 	arrow_file_set_dictionaries(file, number, vector);
 	arrow_vector_load(vector, 0, message.batch.length);
+	arrow_dictionary_measure(dictionary, vector);
 
 	dictionary->parts = dictionary->parts ?
 		repalloc(dictionary->parts, sizeof(ArrowVector *) * (n + 1)) : palloc(sizeof(ArrowVector *));
@@ -630,6 +632,8 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 			known->first = known->last = -1;
 		dictionary->nparts = 0;
 		dictionary->length = 0;
+		dictionary->value_bytes = 0;
+		dictionary->largest = 0;
 		return dictionary;
 	}
 	old = MemoryContextSwitchTo(dictionary->context);
@@ -640,6 +644,8 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 		dictionary->part_end = NULL;
 		dictionary->nparts = 0;
 		dictionary->length = 0;
+		dictionary->value_bytes = 0;
+		dictionary->largest = 0;
 		known->first = first;
 		known->last = first - 1;
 	}

@@ -1267,6 +1267,7 @@ function arguments \
 
 STUB_MISSING(void, getTypeInputInfo, (Oid type, Oid *typInput, Oid *typIOParam))
 STUB_MISSING(void, getTypeOutputInfo, (Oid type, Oid *typOutput, bool *typIsVarlena))
+STUB_MISSING(bool, get_typbyval, (Oid typid))
 STUB_MISSING(void, get_typlenbyval, (Oid typid, int16 *typlen, bool *typbyval))
 STUB_MISSING(void, fmgr_info, (Oid functionId, FmgrInfo *finfo))
 STUB_MISSING(void, fmgr_info_cxt, (Oid functionId, FmgrInfo *finfo, MemoryContext mcxt))
