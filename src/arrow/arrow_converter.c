@@ -995,3 +995,26 @@ arrow_converter_is_copy(const ArrowConverter *converter)
 		converter->field->is_signed && converter->type == INT8OID &&
 		converter->domain == InvalidOid && converter->entries == NULL;
 }
+
+int64
+arrow_converter_dictionary_bytes(const ArrowConverter *converter)
+{
+	int64		bytes = 0;
+
+	check_stack_depth();
+	if (converter->entries != NULL && converter->entries->context != NULL)
+		bytes = MemoryContextMemAllocated(converter->entries->context, true) +
+			converter->entries->capacity * (int64) (sizeof(Datum) + 1);
+	for (int i = 0; i < converter->nchildren; i++)
+		bytes += arrow_converter_dictionary_bytes(converter->children[i]);
+	return bytes;
+}
+
+int64
+arrow_converter_least_bytes(const ArrowConverter *converter)
+{
+	/* an entry is there once for all its rows */
+	if (converter->type != BPCHAROID || converter->typmod <= VARHDRSZ || converter->entries != NULL)
+		return 0;
+	return converter->typmod - VARHDRSZ;
+}

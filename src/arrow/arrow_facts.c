@@ -142,7 +142,9 @@ look_at_file(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 				  key_fields, value_fields);
 	facts->bytes = (double) source_file_identity(source)->size;
 	facts->blocks = (double) nbatches;
-	facts->can_seek = true;
+	/* in a single compressed batch there is nowhere to begin but at its top */
+	facts->can_seek = nbatches != 1 ||
+		arrow_file_batch(file, 0)->spec.compression == ARROW_UNCOMPRESSED;
 	facts->rows = (double) arrow_file_rows_before(file, counted);
 	facts->rows_exact = counted == nbatches;
 	if (!facts->rows_exact)

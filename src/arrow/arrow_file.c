@@ -673,3 +673,16 @@ arrow_file_set_dictionaries(ArrowFile *file, int64 number, ArrowVector *vector)
 	for (int i = 0; i < vector->nchildren; i++)
 		arrow_file_set_dictionaries(file, number, &vector->children[i]);
 }
+
+int64
+arrow_file_dictionary_bytes(const ArrowFile *file)
+{
+	int64		bytes = 0;
+
+	for (int i = 0; i < file->ndictionaries; i++)
+	{
+		if (file->dictionaries[i]->dictionary.nparts > 0)
+			bytes += MemoryContextMemAllocated(file->dictionaries[i]->dictionary.context, true);
+	}
+	return bytes;
+}

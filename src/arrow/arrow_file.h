@@ -52,6 +52,9 @@ extern int64 arrow_file_rows_before(ArrowFile *file, int64 number);
  */
 extern void arrow_file_set_dictionaries(ArrowFile *file, int64 number, ArrowVector *vector);
 
+/* Memory that dictionaries have now. */
+extern int64 arrow_file_dictionary_bytes(const ArrowFile *file);
+
 extern void arrow_file_close(ArrowFile *file);
 
 #endif							/* OUTERJOIN_ARROW_FILE_H */

@@ -249,7 +249,13 @@ read_keys(ArrowStream *stream, int nrows)
 	int64		first = stream->first;
 
 	for (int i = 0; i < stream->keys.n; i++)
+	{
+		ArrowContext context;
+
+		context_push(&context, stream, stream->keys.columns[i].name);
 		arrow_vector_load(stream->keys.columns[i].vector, first, first + nrows);
+		context_pop(&context);
+	}
 	if (stream->keys_in_place && stream->keys.columns[0].vector->validity == NULL)
 	{
 		batch->image = (int64 *) unconstify(char *, arrow_fixed(stream->keys.columns[0].vector, first));
@@ -275,23 +281,35 @@ open_record_batch(ArrowStream *stream, int64 number)
 	return true;
 }
 
+/* How many of so many rows from stream->next on take no more than a block in each of the columns. */
+static int64
+columns_extent(ArrowStream *stream, const ArrowColumns *columns, int64 rows)
+{
+	int64		from = stream->next;
+	int64		bytes = (int64) stream->resources.block_bytes;
+
+	for (int i = 0; i < columns->n; i++)
+	{
+		const ArrowColumn *column = &columns->columns[i];
+		int64		least;
+
+		if (column->vector == NULL)
+			continue;
+		least = arrow_converter_least_bytes(column->converter);
+		if (least > 0)
+			rows = Min(rows, Max(bytes / least, 1));
+		rows = arrow_vector_extent(column->vector, from, from + rows, (size_t) bytes);
+	}
+	return rows;
+}
+
 /* How many rows from stream->next on make a batch that is not too large. */
 static int
 batch_extent(ArrowStream *stream, int64 rows)
 {
-	int64		from = stream->next;
-
-	rows = Min(rows, stream->length - from);
-	for (int i = 0; i < stream->keys.n; i++)
-		rows = arrow_vector_extent(stream->keys.columns[i].vector, from, from + rows,
-								   stream->resources.block_bytes);
-	for (int i = 0; i < stream->values.n; i++)
-	{
-		if (stream->values.columns[i].vector != NULL)
-			rows = arrow_vector_extent(stream->values.columns[i].vector, from, from + rows,
-									   stream->resources.block_bytes);
-	}
-	return (int) rows;
+	rows = Min(rows, stream->length - stream->next);
+	rows = columns_extent(stream, &stream->keys, rows);
+	return (int) columns_extent(stream, &stream->values, rows);
 }
 
 static bool
@@ -488,6 +506,19 @@ arrow_stream_locate(ColumnStream *base, int row, RowLocation *location)
 	location->line = 0;
 }
 
+static int64
+columns_dictionary_bytes(const ArrowColumns *columns)
+{
+	int64		bytes = 0;
+
+	for (int i = 0; i < columns->n; i++)
+	{
+		if (columns->columns[i].converter != NULL)
+			bytes += arrow_converter_dictionary_bytes(columns->columns[i].converter);
+	}
+	return bytes;
+}
+
 static void
 arrow_stream_count(ColumnStream *base, StreamCounters *counters)
 {
@@ -496,6 +527,11 @@ arrow_stream_count(ColumnStream *base, StreamCounters *counters)
 	counters->rows_read += stream->rows_read;
 	counters->blocks_read += stream->blocks_read;
 	counters->seeks += stream->seeks;
+	if (stream->file == NULL)
+		return;
+	counters->dictionary_bytes += arrow_file_dictionary_bytes(stream->file);
+	counters->dictionary_bytes += columns_dictionary_bytes(&stream->keys);
+	counters->dictionary_bytes += columns_dictionary_bytes(&stream->values);
 }
 
 static void
