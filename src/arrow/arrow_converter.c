@@ -1018,3 +1018,17 @@ arrow_converter_least_bytes(const ArrowConverter *converter)
 		return 0;
 	return converter->typmod - VARHDRSZ;
 }
+
+bool
+arrow_converter_is_lasting(const ArrowConverter *converter)
+{
+	int			family = field_family(field_behind_runs(converter->field));
+	bool		is_text = converter->type == TEXTOID || converter->type == VARCHAROID ||
+		converter->type == BPCHAROID;
+
+	/* not what goes through other types' input and output functions */
+	if (family & FAMILY_BYTES)
+		return is_text || converter->type == BYTEAOID || converter->type == UUIDOID;
+	return (family & (FAMILY_BOOL | FAMILY_NUMBER | FAMILY_MOMENT)) && !is_text &&
+		converter->type != JSONBOID && converter->type != JSONOID;
+}

@@ -38,6 +38,9 @@ extern void arrow_convert(ArrowConverter *converter, ArrowVector *vector, int64 
 						  const int16 *rows, int nrows, ValueArena *arena,
 						  Datum *values, bool *isnull, volatile int *current);
 
+/* Does a value depend on nothing but the file: on no setting of the session? */
+extern bool arrow_converter_is_lasting(const ArrowConverter *converter);
+
 /* Memory that the entries of dictionaries have as values. */
 extern int64 arrow_converter_dictionary_bytes(const ArrowConverter *converter);
 

@@ -108,9 +108,9 @@ find_range(ArrowFile *file, SourceFile *source, const StreamSpec *spec, const Ke
 
 	if (!is_plain_key(leading, spec->keys[0].type))
 		return;
-	while (first < nbatches && arrow_file_batch(file, first)->spec.length == 0)
+	while (first < nbatches && arrow_file_batch_rows(file, first) == 0)
 		first++;
-	while (last > first && arrow_file_batch(file, last)->spec.length == 0)
+	while (last > first && arrow_file_batch_rows(file, last) == 0)
 		last--;
 	if (first >= nbatches)
 		return;

@@ -25,6 +25,7 @@
 
 #include "arrow/arrow_columns.h"
 #include "arrow/arrow_facts.h"
+#include "arrow/arrow_index.h"
 #include "arrow/arrow_stream.h"
 
 /* What a search reads of a buffer at once. */
@@ -51,6 +52,7 @@ typedef struct ArrowStream
 	ArrowColumns probes;
 	bool		probing;		/* probes are made */
 	ColumnBatch probe;			/* one row */
+	ArrowFirstKeys *first_keys; /* those that are known already; NULL: none are kept */
 
 	int64		number;			/* record batch at hand; -1: before the first */
 	int64		length;			/* its rows */
@@ -373,6 +375,27 @@ arrow_stream_decode(ColumnStream *base, int field, int from, int to,
 
 /* ------------------------------------------------------------ seeking */
 
+/* Known first keys of the record batches, if they may be kept. */
+static void
+find_first_keys(ArrowStream *stream)
+{
+	const StreamSpec *spec = stream->base.spec;
+	KeyReading *columns = palloc(sizeof(KeyReading) * spec->nkeys);
+	bool		lasting = true;
+
+	(void) arrow_file_nbatches(stream->file);
+	for (int i = 0; i < spec->nkeys; i++)
+	{
+		columns[i].field = stream->probes.columns[i].field;
+		columns[i].type = spec->keys[i].type;
+		columns[i].typmod = spec->keys[i].typmod;
+		lasting = lasting && arrow_converter_is_lasting(stream->probes.columns[i].converter);
+	}
+	stream->first_keys = lasting ?
+		arrow_first_keys(arrow_file_index(stream->file), spec->nkeys, columns) : NULL;
+	pfree(columns);
+}
+
 static void
 prepare_probes(ArrowStream *stream)
 {
@@ -396,17 +419,56 @@ prepare_probes(ArrowStream *stream)
 		for (int i = 0; i < key->ncolumns; i++)
 			stream->probe.key[i] = palloc(sizeof(Datum));
 	}
+	find_first_keys(stream);
 	stream->probing = true;
 	MemoryContextSwitchTo(old);
 	pfree(fields);
+}
+
+static bool
+probe_is_before(const ArrowStream *stream, const KeyBound *bound)
+{
+	int			order = key_compare_bound(stream->base.key, &stream->probe, 0, bound);
+
+	return order < 0 || (order == 0 && !bound->inclusive);
+}
+
+/* The values of a key to the probe. */
+static void
+set_probe(ArrowStream *stream, const Datum *values)
+{
+	const Key  *key = stream->base.key;
+
+	for (int i = 0; i < key->ncolumns && !key->exact; i++)
+		stream->probe.key[i][0] = values[i];
+	stream->probe.image[0] = key_image(key, values[0]);
+}
+
+/* Let the first key of a record batch, which is the probe's, be known from now on. */
+static void
+keep_first_key(ArrowStream *stream, int64 number)
+{
+	const Key  *key = stream->base.key;
+	Datum	   *values = palloc(sizeof(Datum) * key->ncolumns);
+	int16	   *typlen = palloc(sizeof(int16) * key->ncolumns);
+	bool	   *typbyval = palloc(sizeof(bool) * key->ncolumns);
+
+	for (int i = 0; i < key->ncolumns; i++)
+	{
+		values[i] = key_datum(key, &stream->probe, 0, i);
+		typlen[i] = key->columns[i].typlen;
+		typbyval[i] = key->columns[i].typbyval;
+	}
+	arrow_first_key_keep(stream->first_keys, number, values, typlen, typbyval);
+	pfree(values);
+	pfree(typlen);
+	pfree(typbyval);
 }
 
 /* Does a row of a record batch come before the bound? */
 static bool
 row_is_before(ArrowStream *stream, int64 number, int64 row, const KeyBound *bound)
 {
-	int			order;
-
 	/* where an error would be */
 	stream->number = number;
 	stream->first = row;
@@ -417,8 +479,25 @@ row_is_before(ArrowStream *stream, int64 number, int64 row, const KeyBound *boun
 	for (int i = 0; i < stream->probes.n; i++)
 		arrow_vector_load(stream->probes.columns[i].vector, row, row + 1);
 	convert_keys(stream, &stream->probes, &stream->probe, row, 1);
-	order = key_compare_bound(stream->base.key, &stream->probe, 0, bound);
-	return order < 0 || (order == 0 && !bound->inclusive);
+	return probe_is_before(stream, bound);
+}
+
+/* The same for its first row, which is read once. */
+static bool
+batch_is_before(ArrowStream *stream, int64 number, const KeyBound *bound)
+{
+	const Datum *known = stream->first_keys ? arrow_first_key(stream->first_keys, number) : NULL;
+	bool		before;
+
+	if (known != NULL)
+	{
+		set_probe(stream, known);
+		return probe_is_before(stream, bound);
+	}
+	before = row_is_before(stream, number, 0, bound);
+	if (stream->first_keys != NULL)
+		keep_first_key(stream, number);
+	return before;
 }
 
 /* The last record batch whose first row comes before the bound; else the first one. */
@@ -435,9 +514,9 @@ find_record_batch(ArrowStream *stream, const KeyBound *bound)
 
 		CHECK_FOR_INTERRUPTS();
 		/* one without rows says nothing */
-		while (full < high && arrow_file_batch(stream->file, full)->spec.length == 0)
+		while (full < high && arrow_file_batch_rows(stream->file, full) == 0)
 			full++;
-		if (full < high && row_is_before(stream, full, 0, bound))
+		if (full < high && batch_is_before(stream, full, bound))
 			low = full;
 		else
 			high = middle;

@@ -1334,6 +1334,16 @@ datumCopy(Datum value, bool typByVal, int typLen)
 	return PointerGetDatum(memcpy(palloc(size), bytes, size));
 }
 
+Size
+datumGetSize(Datum value, bool typByVal, int typLen)
+{
+	const char *bytes = DatumGetPointer(value);
+
+	if (typByVal || typLen >= 0)
+		return (Size) typLen;
+	return typLen == -1 ? VARSIZE_ANY(bytes) : strlen(bytes) + 1;
+}
+
 TupleDesc
 CreateTemplateTupleDesc(int natts)
 {
