@@ -1,7 +1,8 @@
 # The differential test: random files and random queries, against the oracle.
 #
 # Each round makes a random set of streams in memory, writes them to files in
-# a random mixture of formats, loads the same rows into regular tables by
+# a random mixture of formats (an Arrow field's type is one of those that hold
+# all of the column's values), loads the same rows into regular tables by
 # INSERT, and materialises the oracle, their FULL JOIN.  Then random queries
 # run over the foreign table and over the oracle, under random planner and
 # module settings, and must give the same rows (in the same order, where
@@ -16,6 +17,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../perl";
+use OuterjoinArrow;
 use OuterjoinTest;
 use Encode;
 use POSIX qw(strftime);
@@ -358,6 +360,8 @@ sub write_stream
 	# the text format cannot tell a value from a null string that looks like it
 	$d{null} = '\N' if !$csv && grep { $_ eq $d{null} } @texts;
 	my $field = $csv ? \&csv_field : \&text_field;
+	# the share of segments that are Arrow files
+	my $arrow = $s->{arrow};
 	my $eol = $breaks ? "\n" : pick("\n", "\n", "\n", "\r\n", "\r");
 	my $header = $r->{key_names} || chance(0.4);
 	my $skip = chance(0.1) ? between(1, 3) : 0;
@@ -372,7 +376,7 @@ sub write_stream
 	for my $i (0 .. $#{ $s->{columns} })
 	{
 		my @values = map { $_->{values}[$i] } @all_rows;
-		my $force = $csv && chance(0.2) ? pick('null', 'not_null') : '';
+		my $force = $csv && $arrow < 1 && chance(0.2) ? pick('null', 'not_null') : '';
 		$force = '' if $force eq 'not_null' && grep { !defined $_ } @values;
 		$force = '' if $force eq 'null' && grep { defined $_ && $_ eq $d{null} } @values;
 		$s->{columns}[$i]{force} = $force;
@@ -382,13 +386,22 @@ sub write_stream
 	my @key_names = $r->{key_names} ? @{ $r->{key_names} } : map { "k$_" } 1 .. $nkeys;
 	my $key_field = $nkeys == 1 && @{ $s->{columns} } && chance(0.15);
 	@key_names = ('the id') if $key_field;
+	# found by their places
+	@key_names = map { "other $_" } 1 .. $nkeys if $arrow == 1 && !$r->{key_names} && !$key_field && chance(0.2);
 	my @names = (@key_names, (map { $_->{name} } @{ $s->{columns} }), (map { "x$_" } 1 .. pick(0, 0, 0, 1, 2)));
 	push @names, 'filler' if defined $filler;
-	my @order = ($header && chance(0.5)) || $key_field ? shuffle(0 .. $#names) : (0 .. $#names);
+	my @order = ($header && $key_names[0] !~ /^other/ && chance(0.5)) || $key_field ? shuffle(0 .. $#names) : (0 .. $#names);
+	my $types = $arrow ? arrow_types($s, $r, \@names) : undef;
 	my @force = ((map { '' } 1 .. $nkeys), (map { $_->{force} } @{ $s->{columns} }), (map { '' } @names));
 	my $n = 0;
 	for my $segment (@{ $s->{segments} })
 	{
+		$n++;
+		if (chance($arrow))
+		{
+			write_arrow_segment($s, $folder, $n, $segment, \@names, \@order, $types);
+			next;
+		}
 		my @lines = map { "skipped \"line$eol" } 1 .. $skip;
 		push @lines, join($d{delimiter}, map { $field->($names[$_], \%d, '') } @order) . $eol if $header;
 		for my $row (@$segment)
@@ -415,7 +428,6 @@ sub write_stream
 		{
 			$content = "\xef\xbb\xbf$content";
 		}
-		$n++;
 		my $compression = pick(@compressions);
 		my $name = $s->{many} ? sprintf('s%d/%02d.%s', $s->{number}, $n, $extension) : "s$s->{number}.$extension";
 		$name .= ".$compression" if $compression;
@@ -423,8 +435,14 @@ sub write_stream
 		write_compressed("$folder/$name", $content, $compression);
 	}
 	$s->{filename} = sprintf(pick('s%d/', 's%d/*', 's%d/??.*'), $s->{number}) if $s->{many};
-	my %o = (
+	my %common = (
 		filename => $s->{filename},
+		($s->{sorted} ? () : (sorted => 'false')),
+		($s->{duplicates} eq 'error' ? () : (duplicates => $s->{duplicates})),
+		(chance(0.1) ? (queue => between(1, 4)) : ()),
+		($key_field ? (key_field => $header && chance(0.5) ? 'the id' : 1 + place(0, @order)) : ()));
+	my %o = (
+		%common,
 		($d{delimiter} ne ($csv ? ',' : "\t") ? (delimiter => $d{delimiter}) : ()),
 		($csv && $d{quote} ne '"' ? (quote => $d{quote}) : ()),
 		($csv && $d{escape} ne $d{quote} ? (escape => $d{escape}) : ()),
@@ -432,13 +450,10 @@ sub write_stream
 		($header ? (header => $r->{key_names} || $key_field ? 'true' : pick('true', 'true', 'match')) : ()),
 		($skip ? (skip => $skip) : ()),
 		($encoding ? (encoding => $encoding) : chance(0.1) ? (encoding => 'UTF8') : ()),
-		($s->{sorted} ? () : (sorted => 'false')),
-		($s->{duplicates} eq 'error' ? () : (duplicates => $s->{duplicates})),
 		(chance(0.4) ? (multiline => $breaks ? 'true' : pick('true', 'false')) : ()),
-		(chance(0.1) ? (queue => between(1, 4)) : ()),
-		($key_field ? (key_field => $header && chance(0.5) ? 'the id' : 1 + place(0, @order)) : ()),
-		(chance(0.2) ? (format => $csv ? 'csv' : 'text') : ()));
-	if ($csv && @{ $s->{columns} } && !$s->{many} && $compressions[0] eq '' && @compressions == 1 && chance(0.2))
+		(!$arrow && chance(0.2) ? (format => $csv ? 'csv' : 'text') : ()));
+	%o = (%common, (chance(0.2) || $s->{odd_name} ? (format => 'arrow') : ())) if $arrow == 1;
+	if (!$arrow && $csv && @{ $s->{columns} } && !$s->{many} && $compressions[0] eq '' && @compressions == 1 && chance(0.2))
 	{
 		$o{program} = "cat '" . $server->path("$folder/$o{filename}") . "'";
 		delete $o{filename};
@@ -449,6 +464,172 @@ sub write_stream
 	{
 		$s->{columns}[$i]{field} = 1 + place($nkeys + $i, @order) if (!$header && (@names > $nkeys + 1 || chance(0.3))) || ($header && chance(0.1));
 	}
+	return;
+}
+
+# ---- Arrow files ------------------------------------------------------------
+
+# The types of keys and values without their modifiers, whose roundings the
+# scan has to make itself.
+sub plain_types
+{
+	my ($s, $r) = @_;
+	return map { /char/ ? 'text' : plain($_) =~ s/\(.*//r } @{ $r->{key_types} }, map { $_->{type} } @{ $s->{columns} };
+}
+
+# Each row's keys and values as the server writes them, in styles that any
+# settings read, go to $row->{plain}.
+sub respell
+{
+	my ($r, @streams) = @_;
+	my @script = ("\\pset null '\\035'\n\\pset recordsep '\\036'\n\\pset fieldsep '\\037'");
+	for my $s (@streams)
+	{
+		my @types = plain_types($s, $r);
+		my @rows = map { @$_ } @{ $s->{segments} };
+		my @values = map { '(' . join(', ', $_, map { literal($_) } @{ $rows[$_]{key} }, @{ $rows[$_]{values} }) . ')' } 0 .. $#rows;
+		push @script, (map { "SET $_;" } @{ $r->{input} }), 'CREATE TEMP TABLE plain (' . join(', ', 'n int', map { "c$_ $types[$_]" } 0 .. $#types) . ');';
+		push @script, 'INSERT INTO plain VALUES ' . join(",\n", @values) . ';' if @values;
+		push @script, "SET DateStyle = 'ISO'; SET TimeZone = 'UTC';", "\\echo -n '\\036\@\@\\036'\nSELECT * FROM plain ORDER BY n;", 'DROP TABLE plain;';
+	}
+	my ($out, $err) = ('', '');
+	my $script = join "\n", @script;
+	IPC::Run::run([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $server->{node}->connstr('postgres') ], '<', \$script, '>', \$out, '2>', \$err, IPC::Run::timeout(120)) or die $err;
+	my (undef, @results) = split /\036\@\@\036/, $out, -1;
+	for my $s (@streams)
+	{
+		my @lines = split /\036/, (shift(@results) =~ s/\n\z//r);
+		for my $row (map { @$_ } @{ $s->{segments} })
+		{
+			(undef, my @texts) = split /\037/, shift @lines, -1;
+			$row->{plain} = [ map { $_ eq "\035" ? undef : $_ } @texts ];
+		}
+	}
+	return;
+}
+
+my @utf8 = qw(utf8 largeutf8 utf8view);
+my @binary = qw(binary largebinary binaryview);
+
+# The types of Arrow that hold these integers.
+sub integer_types
+{
+	my @texts = @_;
+	return grep {
+		my ($unsigned, $bits) = /^(u?)int(\d+)/;
+		my $low = $unsigned ? 0 : -(2 ** ($bits - 1));
+		my $high = 2 ** ($unsigned ? $bits : $bits - 1) - 1;
+		$bits == 64 ? !$unsigned || !grep { /^-/ } @texts : !grep { $_ < $low || $_ > $high } @texts;
+	} map { ("int$_", "uint$_") } 8, 16, 32, 64;
+}
+
+# Those of moments whose last digits these are.
+sub unit_types
+{
+	my ($prefix, $texts, @units) = @_;
+	my ($digits) = sort { $b <=> $a } 0, map { /\.(\d+)/ ? length $1 : () } @$texts;
+	return map { "${prefix}_$_" } grep { $digits <= { s => 0, ms => 3, us => 6, ns => 9 }->{$_} } @units;
+}
+
+# The types of Arrow that a column of PostgreSQL's type can be read from with
+# nothing lost, where it has such texts.
+sub types_for
+{
+	my ($type, $is_key, @texts) = @_;
+	my $far = grep { /infinity/ } @texts;
+	my $very_far = $far || grep { /BC/ || !/^(?:1[7-9]|20|21)\d\d-/ } @texts;
+	if ($type =~ /^int[248]$|small$/)
+	{
+		my ($digits) = sort { $b <=> $a } map { length } @texts, '0';
+		return (integer_types(@texts), $digits < 15 ? 'float64' : (), 'decimal128(38,0)');
+	}
+	return integer_types(@texts) if $type eq 'oid';
+	return qw(bool uint8 int32) if $type eq 'boolean';
+	return ('float32', $is_key ? () : 'float64') if $type eq 'real' || $type eq 'float4';
+	return 'float64' if $type eq 'float8';
+	if ($type eq 'numeric')
+	{
+		return if grep { !/^-?\d+(?:\.\d+)?$/ } @texts;
+		my ($scale) = sort { $b <=> $a } 0, map { /\.(\d+)/ ? length $1 : () } @texts;
+		return ((grep { /\./ } @texts) ? () : integer_types(@texts), ("decimal128(38,$scale)") x 3);
+	}
+	return qw(uuid fixedbinary16) if $type eq 'uuid';
+	return @binary if $type eq 'bytea';
+	return (@utf8, (grep { /^\\x/ } @texts) ? () : @binary) if $type eq 'text';
+	return $far ? () : ('date32', 'date64', unit_types('timestamp', [], $very_far ? qw(s ms us) : qw(s ms us ns))) if $type eq 'date';
+	return $far ? () : unit_types($type, \@texts, $very_far ? qw(s ms us) : qw(s ms us ns)) if $type =~ /^timestamp/;
+	return (grep { /^24/ } @texts) ? () : (unit_types('time32', \@texts, qw(s ms)), unit_types('time64', \@texts, qw(us ns))) if $type eq 'time';
+	return map { my $t = $_; map { "$_<$t>" } qw(list largelist) } integer_types(map { /\d+/g } @texts) if $type eq 'int4[]';
+	return map { my $t = $_; map { "$_<$t>" } qw(list largelist) } @utf8 if $type eq 'text[]';
+	return;
+}
+
+# The fields of a stream's Arrow files: [ name, type ], and the rows' texts
+# as they are to be there.
+sub arrow_types
+{
+	my ($s, $r, $names) = @_;
+	my @types = plain_types($s, $r);
+	my $nkeys = @{ $r->{key_types} };
+	my @rows = map { @$_ } @{ $s->{segments} };
+	my @fields;
+	for my $i (0 .. $#$names)
+	{
+		my @texts = $i < @types ? grep { defined $_ } map { $_->{plain}[$i] } @rows : ();
+		my @candidates = $i < @types ? types_for($types[$i], $i < $nkeys, @texts) : ();
+		my $type = pick(@candidates && chance(0.9) ? @candidates : @utf8);
+		my %distinct = map { ($_ => 1) } @texts;
+		my @indexes = integer_types(0, scalar keys %distinct);
+		my @field = ($names->[$i], $type);
+		push @field, pick(@indexes) if chance(0.2);
+		push @fields, \@field;
+		next if $i >= @types;
+		# a decimal's places are part of its type: only there a value looks another way
+		spell_as($_, $i, $nkeys, $types[$i], $type) for @rows;
+	}
+	return \@fields;
+}
+
+sub spell_as
+{
+	my ($row, $i, $nkeys, $from, $to) = @_;
+	my $text = $row->{plain}[$i];
+	return if !defined $text;
+	if ($from eq 'numeric' && $to =~ /^decimal128\(38,(\d+)\)/)
+	{
+		my $scale = $1;
+		my ($whole, $fraction) = $text =~ /^([^.]*)\.?(.*)$/;
+		$fraction .= '0' x ($scale - length $fraction);
+		$row->{plain}[$i] = $whole . ($scale ? ".$fraction" : '');
+		my $list = $i < $nkeys ? $row->{key} = [ @{ $row->{key} } ] : $row->{values};
+		$list->[ $i < $nkeys ? $i : $i - $nkeys ] = $row->{plain}[$i];
+	}
+	elsif ($from eq 'boolean' && $to =~ /int/)
+	{
+		$row->{plain}[$i] = $text eq 't' ? 1 : 0;
+	}
+	elsif ($from eq 'date' && $to =~ /timestamp/)
+	{
+		$row->{plain}[$i] = $text =~ s/^[-\d]+/$& 00:00:00/r;
+	}
+	return;
+}
+
+sub write_arrow_segment
+{
+	my ($s, $folder, $n, $segment, $names, $order, $types) = @_;
+	my @fields = map { $types->[$_] } @$order;
+	my @rows = map {
+		my $row = $_;
+		[ map { $_ < @{ $row->{plain} } ? $row->{plain}[$_] : pick('', 'junk', undef) } @$order ]
+	} @$segment;
+	my @dictionaries = map { @$_ > 2 ? ('--dictionary', "$_->[0]:$_->[2]") : () } @fields;
+	my $extension = $s->{odd_name} ? 'bin' : pick(qw(arrow feather ipc arrows));
+	my $name = $s->{many} ? sprintf('s%d/%02d.%s', $s->{number}, $n, $extension) : "s$s->{number}.$extension";
+	OuterjoinArrow::write_arrow($server->path("$folder/$name"), \@fields, \@rows, '--codec', pick(qw(none none lz4 zstd)),
+		'--batch', pick(65536, 0, 1, between(2, 9), between(10, 200), join(',', map { between(0, 3) } 1 .. between(2, 9)) . ',1', '0,100'),
+		'--align', pick(8, 64), chance(0.3) ? '--stream' : (), chance(0.4) ? '--delta' : (), @dictionaries);
+	$s->{filename} = $name;
 	return;
 }
 
@@ -467,8 +648,10 @@ sub place_options
 	my %table;
 	for my $name (qw(header delimiter skip encoding sorted duplicates multiline queue null))
 	{
-		my $value = $streams[0]{options}{$name};
-		next if !defined $value || !chance(0.5) || grep { !defined $_->{options}{$name} || $_->{options}{$name} ne $value } @streams;
+		# Arrow files do not mind what is said of others
+		my @concerned = grep { $_->{arrow} < 1 || $name =~ /^(?:sorted|duplicates|queue)$/ } @streams;
+		my $value = @concerned ? $concerned[0]{options}{$name} : undef;
+		next if !defined $value || !chance(0.5) || grep { !defined $_->{options}{$name} || $_->{options}{$name} ne $value } @concerned;
 		$table{$name} = $value;
 		delete $_->{options}{$name} for @streams;
 	}
@@ -812,6 +995,9 @@ sub run_round
 	}
 	$r{repeats} = $all;
 	system('rm', '-rf', $server->path('d'));
+	$_->{arrow} = pick(0, 0, 0, 1, 1, $_->{many} ? 0.5 : ()) for @{ $r{streams} };
+	$_->{odd_name} = $_->{arrow} == 1 && chance(0.05) for @{ $r{streams} };
+	respell(\%r, grep { $_->{arrow} } @{ $r{streams} });
 	write_stream($_, 'd', \%r) for @{ $r{streams} };
 	place_options(\%r);
 	$r{columns} = [ map { @{ $_->{columns} } } @{ $r{streams} } ];
