@@ -77,6 +77,31 @@ for my $case (
 	$s->close;
 }
 
+# ---- what the planner knows --------------------------------------------------------
+
+for my $case (
+	[ 'file' ],
+	[ 'stream', options => ['--stream'] ],
+	[ 'lz4', options => [ '--codec', 'lz4' ] ],
+	[ 'zstd', options => [ '--codec', 'zstd', '--stream' ] ],
+	[ 'one', options => [ '--batch', '0' ] ],
+	[ 'one_lz4', 'cannot be sought', options => [ '--batch', '0', '--codec', 'lz4' ] ],
+	[ 'ends', options => [ '--batch', "0,$nrows,0", '--stream' ] ])
+{
+	my ($name, @rest) = @$case;
+	my $sought = @rest % 2 ? shift @rest : undef;
+	my %how = @rest;
+	write_file("plan_$name.arrow", %how);
+	table("plan_$name", "plan_$name.arrow", 'bigint');
+	my ($rows) = $server->query("EXPLAIN SELECT * FROM plan_$name") =~ /rows=(\d+)/;
+	is($rows, $nrows, "$name: the number of rows is known");
+	# a quarter of the keys' range, and none of it
+	($rows) = $server->query("EXPLAIN SELECT * FROM plan_$name WHERE id < 10001") =~ /rows=(\d+)/;
+	cmp_ok(abs($rows - $nrows / 4), '<', 5, "$name: the first and the last key are known");
+	my $plan = $server->query("EXPLAIN SELECT * FROM plan_$name WHERE id > 5");
+	is($plan =~ /cannot be sought/ ? 'cannot be sought' : undef, $sought, "$name: " . ($sought // 'can be sought'));
+}
+
 # ---- another file ------------------------------------------------------------------
 
 write_file('changing.arrow');
