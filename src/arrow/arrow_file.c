@@ -568,6 +568,26 @@ known_dictionary(ArrowFile *file, int64 id)
 	return known;
 }
 
+/*
+ * Dictionaries are held whole, each in no more memory than this; a compressed
+ * one can say that it is as large as it likes.
+ */
+#define MOST_DICTIONARY_BYTES	(INT64CONST(2) * 1024 * 1024 * 1024)
+
+static void
+check_dictionary_size(const ArrowFile *file, const ArrowDictionary *dictionary, const ArrowVector *part)
+{
+	int64		bytes = arrow_vector_bytes(part);
+
+	if (bytes <= MOST_DICTIONARY_BYTES - (int64) MemoryContextMemAllocated(dictionary->context, true))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("a dictionary of file \"%s\" is too large", source_file_name(file->source)),
+			 errdetail("Field \"%s\": another %lld bytes of the dictionary are more than can be held.",
+					   part->field->name, (long long) bytes)));
+}
+
 /* Read one dictionary batch and add its entries. */
 static void
 add_part(ArrowFile *file, int64 number, int64 place, ArrowDictionary *dictionary, const ArrowField *field)
@@ -587,6 +607,7 @@ add_part(ArrowFile *file, int64 number, int64 place, ArrowDictionary *dictionary
 	arrow_vector_set_whole(vector);
 	arrow_vector_set(vector, file->source, &message.batch,
 					 entry->offset + entry->metadata_length, 0, 0, 0);
+	check_dictionary_size(file, dictionary, vector);
 	arrow_file_set_dictionaries(file, number, vector);
 	arrow_vector_load(vector, 0, message.batch.length);
 	arrow_dictionary_measure(dictionary, vector);

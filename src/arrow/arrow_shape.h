@@ -109,6 +109,7 @@ extern void arrow_views_set(ArrowVector *vector, const ArrowBatchSpec *batch, in
 							int buffer, int nbuffers, Compression compression);
 extern void arrow_load_views(ArrowVector *vector);
 extern ArrowBytes arrow_view_bytes(const ArrowVector *vector, int64 i);
+extern int64 arrow_views_bytes(const ArrowVector *vector);
 extern void arrow_views_release(ArrowVector *vector);
 
 /* ---- arrow_nested.c ---- */

@@ -308,6 +308,19 @@ arrow_vector_set_whole(ArrowVector *vector)
 		arrow_vector_set_whole(&vector->children[i]);
 }
 
+int64
+arrow_vector_bytes(const ArrowVector *vector)
+{
+	int64		bytes = vector->views != NULL ? arrow_views_bytes(vector) : 0;
+
+	check_stack_depth();
+	for (int i = 0; i < vector->nbuffers; i++)
+		bytes = Min(bytes + Min(vector->buffers[i].size, ARROW_MOST_COST), ARROW_MOST_COST);
+	for (int i = 0; i < vector->nchildren; i++)
+		bytes = Min(bytes + arrow_vector_bytes(&vector->children[i]), ARROW_MOST_COST);
+	return bytes;
+}
+
 /* No slice is loaded. */
 static void
 forget_slice(ArrowVector *vector)

@@ -188,6 +188,9 @@ struct ArrowDictionary
 /* A part that was loaded, into value_bytes and largest. */
 extern void arrow_dictionary_measure(ArrowDictionary *dictionary, ArrowVector *part);
 
+/* Bytes of all buffers of the record batch at hand, as they say that they will be when decompressed. */
+extern int64 arrow_vector_bytes(const ArrowVector *vector);
+
 /* The tree holds a dictionary's entries: no bound of a single value applies to what is loaded. */
 extern void arrow_vector_set_whole(ArrowVector *vector);
 

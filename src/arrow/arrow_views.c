@@ -171,6 +171,17 @@ arrow_views_set(ArrowVector *vector, const ArrowBatchSpec *batch, int64 body_off
 	}
 }
 
+int64
+arrow_views_bytes(const ArrowVector *vector)
+{
+	const ArrowViews *views = vector->views;
+	int64		bytes = 0;
+
+	for (int b = 0; b < views->nbuffers; b++)
+		bytes = Min(bytes + Min(views->buffers[b].size, ARROW_MOST_COST), ARROW_MOST_COST);
+	return bytes;
+}
+
 /* ------------------------------------------------------------- where strings lie */
 
 static void

@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "arrow/arrow_metadata.h"
 #include "server_stub.h"
@@ -37,6 +38,7 @@ typedef struct Body
 	int			nparts;
 	int64		variadic[1];
 	int			nvariadic;
+	ArrowCompression compression;
 } Body;
 
 static int	output;
@@ -152,7 +154,8 @@ write_batch(Body *body, ArrowMessageKind kind, int64 length)
 	}
 	message.batch = (ArrowBatchSpec){
 		.version = ARROW_V5,.length = length,.nnodes = body->nnodes,.nodes = body->nodes,
-		.nbuffers = body->nparts,.buffers = specs,.nvariadic = body->nvariadic,.variadic = body->variadic
+		.nbuffers = body->nparts,.buffers = specs,.nvariadic = body->nvariadic,.variadic = body->variadic,
+		.compression = body->compression
 	};
 	write_message(&message);
 	begin = position;
@@ -226,6 +229,32 @@ null_entries(Body *body)
 	write_batch(body, ARROW_MESSAGE_RECORD_BATCH, 1000);
 }
 
+/* A compressed dictionary that says that it is of 4 TB. */
+static void
+huge_dictionary(Body *body)
+{
+	ArrowField	v = field(ARROW_LARGE_UTF8, "v");
+	Body		entries = {.compression = ARROW_ZSTD};
+	char	   *data = palloc0(1000);
+	int64		said = INT64CONST(1) << 42;
+
+	v.has_dictionary = true;
+	v.index_bits = 32;
+	v.index_signed = true;
+	write_schema(v);
+	add_node(&entries, 2);
+	add_validity(&entries);
+	add_part(&entries, (const int64[]) {-1, 0, 1, INT64CONST(1) << 42}, 32);
+	memcpy(data, &said, sizeof(said));
+	add_part(&entries, data, 8 + ZSTD_compress(data + 8, 900, "entries", 7, 1));
+	write_batch(&entries, ARROW_MESSAGE_DICTIONARY_BATCH, 2);
+	add_ids(body, 10);
+	add_node(body, 10);
+	add_validity(body);
+	add_numbers(body, 4, 10, 0, 0);
+	write_batch(body, ARROW_MESSAGE_RECORD_BATCH, 10);
+}
+
 /* A list of two nulls, and one of 2^40. */
 static void
 null_list(Body *body)
@@ -251,12 +280,12 @@ empty_structs(Body *body)
 	v.list_size = 100000;
 	add_child(&v, field(ARROW_STRUCT, "item"));
 	write_schema(v);
-	add_ids(body, 500);
-	add_node(body, 500);
+	add_ids(body, 100);
+	add_node(body, 100);
 	add_validity(body);
-	add_node(body, 500 * INT64CONST(100000));
+	add_node(body, 100 * INT64CONST(100000));
 	add_validity(body);
-	write_batch(body, ARROW_MESSAGE_RECORD_BATCH, 500);
+	write_batch(body, ARROW_MESSAGE_RECORD_BATCH, 100);
 }
 
 /* 2000 times the same list of 100,000 numbers. */
@@ -413,6 +442,7 @@ static const struct
 }			cases[] =
 {
 	{"null_entries", null_entries},
+	{"huge_dictionary", huge_dictionary},
 	{"null_list", null_list},
 	{"empty_structs", empty_structs},
 	{"list_views", list_views},

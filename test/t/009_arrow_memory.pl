@@ -60,7 +60,7 @@ sub crafted
 for my $case (
 	# name, type, query, answer, MB
 	[ 'null_entries', 'text', 'count(*), count(v)', '1000|0', 40 ],
-	[ 'empty_structs', 'jsonb', 'count(*), sum(jsonb_array_length(v))', '500|50000000', 100 ],
+	[ 'empty_structs', 'jsonb', 'count(*), sum(jsonb_array_length(v))', '100|10000000', 100 ],
 	[ 'list_views', 'int[]', 'count(*), sum(cardinality(v)), min(v[100000])', '2000|200000000|99999', 16 ],
 	[ 'string_views', 'text', 'count(*), sum(octet_length(v))', '2000|2000000000', 16 ],
 	[ 'unions', 'jsonb', 'count(*), sum(length(v #>> array[]::text[]))', '1000|1000000000', 32 ],
@@ -96,6 +96,13 @@ crafted('null_list', 'int[]');
 like($out, qr/^ERROR:  a value in file "null_list\.arrows" is too large\nDETAIL:  Field "v": it has 1099511627776 elements\.\nCONTEXT:  file "null_list\.arrows", row 2, column "v"/m,
 	'a list of 2^40 nulls is an error that names file and row');
 cmp_ok($grown, '<', 16 * 1024, "takes $grown kB");
+
+crafted('huge_dictionary', 'text');
+($grown, $out) = growth('SELECT * FROM huge_dictionary');
+like($out, qr/^ERROR:  a dictionary of file "huge_dictionary\.arrows" is too large\nDETAIL:  Field "v": another 439804651\d+ bytes/m,
+	'a dictionary of 4 TB is an error that names the file');
+cmp_ok($grown, '<', 16 * 1024, "takes $grown kB");
+is((growth('SELECT count(*) FROM huge_dictionary'))[1], 10, 'but none where nobody asks for it');
 
 # ---- a body of more than 4 GB ------------------------------------------------------
 
