@@ -9,8 +9,8 @@
  * others are converted.  Values are loaded and converted when they are asked
  * for.
  *
- * A seek is a search over the record batches by their first keys, then, where
- * the keys are not compressed, one over the rows of the batch.
+ * A seek is a search over the record batches by their first keys, then one
+ * over the rows of the batch; compressed ones are gone through from its top.
  *
  * Nothing is read, and no memory is taken, before the first use.
  *
@@ -30,6 +30,9 @@
 
 /* What a search reads of a buffer at once. */
 #define PROBE_BYTES		1024
+
+/* Compressed keys are passed over so many at a time. */
+#define PASSED_ROWS		1024
 
 typedef struct ArrowStream
 {
@@ -465,21 +468,29 @@ keep_first_key(ArrowStream *stream, int64 number)
 	pfree(typbyval);
 }
 
-/* Does a row of a record batch come before the bound? */
+/* Does a row whose keys are loaded come before the bound? */
 static bool
-row_is_before(ArrowStream *stream, int64 number, int64 row, const KeyBound *bound)
+loaded_row_is_before(ArrowStream *stream, ArrowColumns *columns, int64 number, int64 row,
+					 const KeyBound *bound)
 {
 	/* where an error would be */
 	stream->number = number;
 	stream->first = row;
 	stream->rows_before = -1;
 
-	arrow_columns_set(&stream->probes, number);
 	value_arena_reset(stream->arena);
+	convert_keys(stream, columns, &stream->probe, row, 1);
+	return probe_is_before(stream, bound);
+}
+
+/* Does a row of a record batch come before the bound? */
+static bool
+row_is_before(ArrowStream *stream, int64 number, int64 row, const KeyBound *bound)
+{
+	arrow_columns_set(&stream->probes, number);
 	for (int i = 0; i < stream->probes.n; i++)
 		arrow_vector_load(stream->probes.columns[i].vector, row, row + 1);
-	convert_keys(stream, &stream->probes, &stream->probe, row, 1);
-	return probe_is_before(stream, bound);
+	return loaded_row_is_before(stream, &stream->probes, number, row, bound);
 }
 
 /* The same for its first row, which is read once. */
@@ -544,6 +555,28 @@ find_row(ArrowStream *stream, const KeyBound *bound)
 	return low;
 }
 
+/* Likewise, not far before it, for keys that can only be read forward. */
+static int64
+pass_rows(ArrowStream *stream, const KeyBound *bound)
+{
+	int64		number = stream->number;
+
+	for (;;)
+	{
+		int64		from = stream->next;
+		int64		n = columns_extent(stream, &stream->keys, Min(stream->length - from, PASSED_ROWS));
+
+		CHECK_FOR_INTERRUPTS();
+		if (from + n == stream->length)
+			return from;
+		for (int i = 0; i < stream->keys.n; i++)
+			arrow_vector_load(stream->keys.columns[i].vector, from, from + n);
+		if (!loaded_row_is_before(stream, &stream->keys, number, from + n - 1, bound))
+			return from;
+		stream->next = from + n;
+	}
+}
+
 static void
 arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 {
@@ -563,9 +596,11 @@ arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 	if (arrow_file_nbatches(stream->file) == 0)
 		return;
 	number = find_record_batch(stream, bound);
+	arrow_columns_begin_small(&stream->keys);
+	arrow_columns_begin_small(&stream->values);
 	(void) open_record_batch(stream, number);
-	if (arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED)
-		row = find_row(stream, bound);
+	row = arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED ?
+		find_row(stream, bound) : pass_rows(stream, bound);
 	stream->number = number;
 	stream->next = row;
 	stream->first = row;

@@ -338,6 +338,15 @@ forget_slice(ArrowVector *vector)
 }
 
 void
+arrow_vector_begin_small(ArrowVector *vector)
+{
+	for (int i = 0; i < vector->nbuffers; i++)
+		arrow_buffer_begin_small(&vector->buffers[i]);
+	for (int i = 0; i < vector->nchildren; i++)
+		arrow_vector_begin_small(&vector->children[i]);
+}
+
+void
 arrow_vector_release(ArrowVector *vector)
 {
 	check_stack_depth();
