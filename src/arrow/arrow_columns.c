@@ -64,6 +64,16 @@ arrow_columns_init(ArrowColumns *columns, ArrowFile *file, SourceFile *source,
 	sort_by_field(columns);
 }
 
+/* Other columns of the file may have set its dictionaries to another record batch. */
+static void
+set_dictionaries(ArrowColumns *columns, int64 number)
+{
+	for (int i = 0; i < columns->n && columns->by_field[i] >= 0; i++)
+		arrow_file_set_dictionaries(columns->file, number,
+									columns->columns[columns->by_field[i]].vector);
+	columns->generation = arrow_file_generation(columns->file);
+}
+
 void
 arrow_columns_set(ArrowColumns *columns, int64 number)
 {
@@ -73,7 +83,11 @@ arrow_columns_set(ArrowColumns *columns, int64 number)
 	int			field = 0;
 
 	if (columns->batch == number)
+	{
+		if (columns->generation != arrow_file_generation(columns->file))
+			set_dictionaries(columns, number);
 		return;
+	}
 	columns->batch = -1;
 	batch = arrow_file_batch(columns->file, number);
 	for (int i = 0; i < columns->n && columns->by_field[i] >= 0; i++)
@@ -89,9 +103,7 @@ arrow_columns_set(ArrowColumns *columns, int64 number)
 						 position.node, position.buffer, position.variadic);
 	}
 	/* reads other messages, but leaves the batch's description alone */
-	for (int i = 0; i < columns->n && columns->by_field[i] >= 0; i++)
-		arrow_file_set_dictionaries(columns->file, number,
-									columns->columns[columns->by_field[i]].vector);
+	set_dictionaries(columns, number);
 	columns->batch = number;
 }
 

@@ -30,6 +30,7 @@ typedef struct ArrowColumns
 	ArrowColumn *columns;
 	int		   *by_field;		/* [n] indexes of columns, by field ascending */
 	int64		batch;			/* record batch that they are set to; -1: none */
+	uint64		generation;		/* of the file's dictionaries when they were */
 } ArrowColumns;
 
 /*

@@ -30,6 +30,7 @@
 #include "utils/uuid.h"
 
 #include "arrow/arrow_converter_internal.h"
+#include "arrow/arrow_name.h"
 
 /* ------------------------------------------------------------ the table */
 
@@ -213,13 +214,6 @@ arrow_natural_type(const ArrowField *field)
 
 /* ------------------------------------------------------------ errors */
 
-/* The schema's names are UTF-8. */
-static const char *
-name_in_database(const char *name)
-{
-	return pg_any_to_server(name, strlen(name), PG_UTF8);
-}
-
 static const char *
 unit_name(ArrowTimeUnit unit)
 {
@@ -297,7 +291,7 @@ arrow_field_type_name(const ArrowField *field)
 		case ARROW_TIMESTAMP:
 			if (field->timezone != NULL && field->timezone[0] != '\0')
 				return psprintf("timestamp[%s, tz=%s]", unit_name(field->unit),
-								name_in_database(field->timezone));
+								arrow_name_shown(field->timezone));
 			return psprintf("timestamp[%s]", unit_name(field->unit));
 		case ARROW_DURATION:
 			return psprintf("duration[%s]", unit_name(field->unit));
@@ -346,7 +340,7 @@ arrow_refuse_pair(const ArrowConverter *converter)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of type %s cannot hold field \"%s\" of file \"%s\"",
 					converter->column, format_type_with_typemod(converter->type, converter->typmod),
-					name_in_database(converter->field->name), converter->file),
+					arrow_name_shown(converter->field->name), converter->file),
 			 errdetail("The field's type is %s.%s", arrow_field_type_name(field), sense),
 			 errhint("Types that can hold it: %s.", types_for_field(field))));
 }
@@ -603,7 +597,7 @@ entries_current(ArrowConverter *converter, const ArrowVector *vector, ValueArena
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("a dictionary of file \"%s\" is missing", converter->file),
 				 errdetail("Field \"%s\" refers to dictionary %lld.",
-						   name_in_database(converter->field->name),
+						   arrow_name_shown(converter->field->name),
 						   (long long) converter->field->dictionary_id)));
 	if (unlikely(entries->dictionary != dictionary || entries->generation != dictionary->generation))
 		entries_renew(converter, dictionary, arena);

@@ -21,6 +21,7 @@
 
 #include "arrow/arrow_facts.h"
 #include "arrow/arrow_file.h"
+#include "arrow/arrow_name.h"
 
 #define PROBE_BYTES			1024
 
@@ -137,14 +138,12 @@ look_at_file(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 	int64		blocks_read = 0;
 	ArrowFile  *file = arrow_file_open(source, PROBE_BYTES, &blocks_read);
 	const ArrowSchema *schema = arrow_file_schema(file);
-	const char **names = palloc(sizeof(char *) * Max(schema->nfields, 1));
+	const char **names = arrow_schema_names(schema);
 	int		   *key_fields = palloc(sizeof(int) * spec->nkeys);
 	int		   *value_fields = palloc(sizeof(int) * Max(spec->nfields, 1));
 	int64		nbatches = arrow_file_nbatches(file);
 	int64		counted = Min(nbatches, MAX_COUNTED_BATCHES);
 
-	for (int i = 0; i < schema->nfields; i++)
-		names[i] = schema->fields[i].name;
 	field_resolve(spec, source_file_name(source), schema->nfields, names, schema->nfields,
 				  key_fields, value_fields);
 	facts->bytes = (double) source_file_identity(source)->size;

@@ -28,6 +28,7 @@
 
 #include "arrow/arrow_file.h"
 #include "arrow/arrow_index.h"
+#include "arrow/arrow_name.h"
 #include "wire/byte_cursor.h"
 
 #define MAGIC			"ARROW1"
@@ -381,9 +382,14 @@ read_ends(ArrowFile *file)
 						   "Write it again as Feather version 2, which is Arrow's IPC file format.");
 	if (!has_magic(head, 0, MAGIC))
 	{
+		uint32		first;
+
 		if (file->size < 8)
 			report_damaged(file, "It has %lld bytes, too few for an Arrow file or stream.",
 						   (long long) file->size);
+		first = byte_load_u32(head.data);
+		if (first != CONTINUATION && first > file->size)
+			report_damaged(file, "It begins neither as an Arrow file nor as a stream does.");
 		read_stream_head(file, 0);
 		return;
 	}
@@ -585,7 +591,7 @@ check_dictionary_size(const ArrowFile *file, const ArrowDictionary *dictionary, 
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("a dictionary of file \"%s\" is too large", source_file_name(file->source)),
 			 errdetail("Field \"%s\": another %lld bytes of the dictionary are more than can be held.",
-					   part->field->name, (long long) bytes)));
+					   arrow_name_shown(part->field->name), (long long) bytes)));
 }
 
 /* Read one dictionary batch and add its entries. */
@@ -656,7 +662,10 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 	{
 		/* a file may have none where every index is null */
 		if (dictionary->nparts > 0)
+		{
 			known->first = known->last = -1;
+			dictionary->generation = ++file->generation;
+		}
 		dictionary->nparts = 0;
 		dictionary->length = 0;
 		dictionary->value_bytes = 0;
@@ -689,6 +698,12 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 	}
 	MemoryContextSwitchTo(old);
 	return dictionary;
+}
+
+uint64
+arrow_file_generation(const ArrowFile *file)
+{
+	return file->generation;
 }
 
 void

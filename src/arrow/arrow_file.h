@@ -59,6 +59,12 @@ extern void arrow_file_set_dictionaries(ArrowFile *file, int64 number, ArrowVect
 /* Memory that dictionaries have now. */
 extern int64 arrow_file_dictionary_bytes(const ArrowFile *file);
 
+/*
+ * Dictionaries are the file's, not the vector's, and hold for the record batch
+ * that was asked for last.  Changes whenever one of them does.
+ */
+extern uint64 arrow_file_generation(const ArrowFile *file);
+
 extern void arrow_file_close(ArrowFile *file);
 
 #endif							/* OUTERJOIN_ARROW_FILE_H */

@@ -26,6 +26,7 @@
 #include "arrow/arrow_columns.h"
 #include "arrow/arrow_facts.h"
 #include "arrow/arrow_index.h"
+#include "arrow/arrow_name.h"
 #include "arrow/arrow_stream.h"
 
 /* What a search reads of a buffer at once. */
@@ -143,12 +144,10 @@ prepare_columns(ArrowStream *stream)
 {
 	const StreamSpec *spec = stream->base.spec;
 	const ArrowSchema *schema = arrow_file_schema(stream->file);
-	const char **names = palloc(sizeof(char *) * Max(schema->nfields, 1));
+	const char **names = arrow_schema_names(schema);
 	int		   *key_fields = palloc(sizeof(int) * spec->nkeys);
 	int		   *value_fields = palloc(sizeof(int) * Max(spec->nfields, 1));
 
-	for (int i = 0; i < schema->nfields; i++)
-		names[i] = schema->fields[i].name;
 	field_resolve(spec, source_file_name(stream->source), schema->nfields, names,
 				  schema->nfields, key_fields, value_fields);
 	arrow_columns_init(&stream->keys, stream->file, stream->source, spec->nkeys, spec->keys,

@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "arrow/arrow_name.h"
 #include "arrow/arrow_shape.h"
 
 /* What values point to where they take no bytes */
@@ -31,8 +32,9 @@ vector_path(const ArrowVector *vector)
 {
 	check_stack_depth();
 	if (vector->parent == NULL)
-		return pstrdup(vector->field->name);
-	return psprintf("%s.%s", vector_path(vector->parent), vector->field->name);
+		return pstrdup(arrow_name_shown(vector->field->name));
+	return psprintf("%s.%s", vector_path(vector->parent),
+					arrow_name_shown(vector->field->name));
 }
 
 void

@@ -84,6 +84,27 @@ stream_title(const StreamSpec *spec, List *files)
 	return spec->filename ? spec->filename : spec->column;
 }
 
+/* The one of all segments, or the several that there are: "a, b" */
+static const char *
+segment_format_names(List *files)
+{
+	List	   *seen = NIL;
+	ListCell   *cell;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	foreach(cell, files)
+	{
+		const SegmentFile *file = lfirst(cell);
+
+		if (list_member_ptr(seen, file->format))
+			continue;
+		appendStringInfo(&text, "%s%s", seen ? ", " : "", file->format->name);
+		seen = lappend(seen, unconstify(ColumnFormat *, file->format));
+	}
+	return text.data;
+}
+
 static const char *
 stream_format_title(List *files)
 {
@@ -93,8 +114,8 @@ stream_format_title(List *files)
 		return "no file";
 	file = linitial(files);
 	if (file->compression == COMPRESSION_NONE)
-		return file->format->name;
-	return psprintf("%s, %s", file->format->name, compression_name(file->compression));
+		return segment_format_names(files);
+	return psprintf("%s, %s", segment_format_names(files), compression_name(file->compression));
 }
 
 /* Can a scan of the stream begin at a key, rather than at its top? */
@@ -151,7 +172,7 @@ explain_stream_group(const StreamSpec *spec, const Key *key, StreamRole role, Li
 	{
 		const SegmentFile *file = linitial(files);
 
-		ExplainPropertyText("Format", file->format->name, es);
+		ExplainPropertyText("Format", segment_format_names(files), es);
 		ExplainPropertyText("Compression", compression_name(file->compression), es);
 	}
 	ExplainPropertyBool("Sorted", spec->sorted, es);

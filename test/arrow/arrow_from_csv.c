@@ -62,7 +62,7 @@
 
 static int64 input_records;
 
-pg_noreturn static void fail(const char *format,...) pg_attribute_printf(1, 2);
+pg_noreturn static void fail(const char *format,...) __attribute__((format(__printf__, 1, 2)));
 
 static void
 fail(const char *format,...)
@@ -1019,7 +1019,8 @@ input_fill(Input *input)
 
 	if (input->at_end)
 		return false;
-	memmove(input->data, input->data + input->start, input->end - input->start);
+	if (input->end > input->start)
+		memmove(input->data, input->data + input->start, input->end - input->start);
 	input->end -= input->start;
 	input->start = 0;
 	/* a byte is left for the end of a last line that has none */
@@ -1060,7 +1061,7 @@ input_line_end(Input *input, size_t *line_end, bool *has_quotes)
 		size_t		left = input->end - input->start - looked;
 		char	   *stop = left > 0 ? memchr(from, '\n', left) : NULL;
 
-		for (char *quote = from; (quote = memchr(quote, '"', (stop ? stop : from + left) - quote)) != NULL; quote++)
+		for (char *quote = from; left > 0 && (quote = memchr(quote, '"', (stop ? stop : from + left) - quote)) != NULL; quote++)
 		{
 			*has_quotes = true;
 			quoted = !quoted;
