@@ -258,6 +258,55 @@ unusual_datum(ArrowConverter *converter, ArrowBytes bytes, bool verify, ArenaCur
 	return result;
 }
 
+/* Strings of which so many, all short, surely fit what may be reserved at once. */
+#define PIECE_STRINGS	256
+
+StaticAssertDecl(PIECE_STRINGS * VARATT_SHORT_MAX + COPY_STEP <= ARENA_LARGE_REQUEST,
+				 "a piece of short strings is no large request");
+
+/*
+ * Verified strings, "data" the first one's bytes, as far as they are short;
+ * returns how many that are.  A piece of them sees to its room once.
+ */
+static pg_attribute_always_inline int
+short_strings(const ArrowRun *run, ArenaCursor *cursor, const char *offsets, int width,
+			  const char *data, int n, int64 longest)
+{
+	Datum	   *values = run->values;
+	const bool *isnull = run->isnull;
+	int64		first = load_offset(offsets, 0, width);
+	int64		begin = first;
+	int			k = 0;
+
+	while (k < n)
+	{
+		int			piece_end = Min(n, k + PIECE_STRINGS);
+		char	   *next = arena_cursor_reserve(run->arena, cursor,
+												PIECE_STRINGS * VARATT_SHORT_MAX + COPY_STEP);
+
+		for (; k < piece_end; k++)
+		{
+			int64		end = load_offset(offsets, k + 1, width);
+			int64		length = end - begin;
+			const char *p = data + (begin - first);
+
+			if (unlikely(length > longest))
+				break;
+			SET_VARSIZE_SHORT(next, VARHDRSZ_SHORT + length);
+			memcpy(VARDATA_SHORT(next), p, COPY_STEP);
+			for (int64 i = COPY_STEP; i < length; i += COPY_STEP)
+				memcpy(VARDATA_SHORT(next) + i, p + i, COPY_STEP);
+			values[k] = isnull[k] ? 0 : PointerGetDatum(next);
+			next += VARHDRSZ_SHORT + length;
+			begin = end;
+		}
+		cursor->next = next;
+		if (k < piece_end)
+			break;
+	}
+	return k;
+}
+
 /*
  * The same without a look past the end, where nobody has promised slack.
  */
@@ -302,6 +351,7 @@ strings_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run
 	bool		verified = !text;
 	ArenaCursor cursor = arena_cursor_take(run->arena);
 	int			n = arrow_run_count(run);
+	int			done = 0;
 
 	if (width != 0 && data == NULL)
 	{
@@ -314,8 +364,10 @@ strings_rows(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run
 		int64		begin = load_offset(offsets, 0, width);
 
 		verified = bytes_are_plain(data + (begin - data_from), load_offset(offsets, n, width) - begin);
+		if (verified)
+			done = short_strings(run, &cursor, offsets, width, data + (begin - data_from), n, longest);
 	}
-	for (int k = 0; k < n; k++)
+	for (int k = done; k < n; k++)
 	{
 		int			row = rows ? rows[k] : k;
 		ArrowBytes	bytes;

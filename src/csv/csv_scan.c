@@ -421,10 +421,32 @@ take_pairs(const CsvScan *scan, const CsvFields *fields, TakeState *state, bool 
 	state->row = row;
 }
 
-/* The same where the scan has seen that delimiters and newlines alternate. */
-static pg_attribute_always_inline void
+#ifdef SCAN_X86
+
+/* Marks of so many rows of two fields are taken at once. */
+#define PAIRED_ROWS		8
+
+/* The first of each pair of marks, and the second. */
+static inline TARGET_AVX2 void
+part_pairs(const uint32 *mark, __m256i *a, __m256i *b)
+{
+	__m256		low = _mm256_loadu_ps((const float *) mark);
+	__m256		high = _mm256_loadu_ps((const float *) (mark + PAIRED_ROWS));
+	__m256i		first = _mm256_castps_si256(_mm256_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+	__m256i		second = _mm256_castps_si256(_mm256_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1)));
+
+	*a = _mm256_permute4x64_epi64(first, _MM_SHUFFLE(3, 1, 2, 0));
+	*b = _mm256_permute4x64_epi64(second, _MM_SHUFFLE(3, 1, 2, 0));
+}
+
+/*
+ * The same where the scan has seen that delimiters and newlines alternate,
+ * which it looks for with AVX2 alone.  One by one, the stores would bound it.
+ */
+static TARGET_AVX2 void
 take_alternating(const CsvFields *fields, TakeState *state, bool both)
 {
+	const __m256i one = _mm256_set1_epi32(1);
 	const uint32 *mark = state->mark;
 	const int	n = (int) Min((state->last - mark) / 2, state->max_rows - state->row);
 	uint32	   *key_offset = fields->offset[0] + state->row;
@@ -432,8 +454,31 @@ take_alternating(const CsvFields *fields, TakeState *state, bool both)
 	uint32	   *value_offset = both ? fields->offset[1] + state->row : NULL;
 	uint32	   *value_length = both ? fields->length[1] + state->row : NULL;
 	uint32		start = state->start;
+	int			i = 0;
 
-	for (int i = 0; i < n; i++)
+#define STORE(p, x) _mm256_storeu_si256((__m256i *) (p), x)
+	for (; i + PAIRED_ROWS <= n; i += PAIRED_ROWS)
+	{
+		__m256i		a;
+		__m256i		b;
+		__m256i		starts;
+
+		part_pairs(mark + 2 * i, &a, &b);
+		starts = _mm256_permutevar8x32_epi32(_mm256_add_epi32(b, one),
+											 _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
+		starts = _mm256_blend_epi32(starts, _mm256_set1_epi32((int) start), 1);
+		STORE(key_offset + i, starts);
+		STORE(key_length + i, _mm256_sub_epi32(a, starts));
+		if (both)
+		{
+			a = _mm256_add_epi32(a, one);
+			STORE(value_offset + i, a);
+			STORE(value_length + i, _mm256_sub_epi32(b, a));
+		}
+		start = mark[2 * i + 2 * PAIRED_ROWS - 1] + 1;
+	}
+#undef STORE
+	for (; i < n; i++)
 	{
 		uint32		a = mark[2 * i];
 		uint32		b = mark[2 * i + 1];
@@ -451,6 +496,8 @@ take_alternating(const CsvFields *fields, TakeState *state, bool both)
 	state->start = start;
 	state->row += n;
 }
+
+#endif							/* SCAN_X86 */
 
 /* Any number of fields. */
 static void
@@ -498,10 +545,10 @@ take(const CsvScan *scan, const CsvFields *fields, TakeState *state)
 
 	if (!pair)
 		take_rows(scan, fields, state);
-	else if (scan->alternating && !scan->crlf && fields->nwanted == 2)
-		take_alternating(fields, state, true);
+#ifdef SCAN_X86
 	else if (scan->alternating && !scan->crlf)
-		take_alternating(fields, state, false);
+		take_alternating(fields, state, fields->nwanted == 2);
+#endif
 	else if (scan->crlf)
 		take_pairs(scan, fields, state, fields->nwanted == 2, true);
 	else if (fields->nwanted == 2)

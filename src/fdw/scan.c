@@ -24,6 +24,27 @@
 #include "fdw/plan.h"
 #include "fdw/scan.h"
 
+/*
+ * Nothing to test, to compute, or to check again?  Then a row of the scan is a
+ * row of the node, and what ExecScan does between them, for every row, comes to
+ * nothing.
+ */
+static bool
+scan_is_bare(const ForeignScanState *node)
+{
+	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
+
+	return node->ss.ps.qual == NULL && node->ss.ps.ps_ProjInfo == NULL &&
+		!plan->fsSystemCol && node->ss.ps.state->es_epq_active == NULL;
+}
+
+/* The node's ExecProcNode for a scan that is bare. */
+static TupleTableSlot *
+bare_next_row(PlanState *node)
+{
+	return outerjoinIterateForeignScan((ForeignScanState *) node);
+}
+
 void
 outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 {
@@ -51,6 +72,8 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 
 	state->values = ExecInitExprList(plan->fdw_exprs, (PlanState *) node);
 	node->fdw_state = state;
+	if (scan_is_bare(node))
+		node->ss.ps.ExecProcNode = bare_next_row;
 }
 
 /* Evaluate the range's values and start on it. */
@@ -61,6 +84,8 @@ scan_start(ForeignScanState *node, OuterScanState *state)
 	MemoryContext old;
 	ListCell   *value = list_head(state->values);
 
+	/* this also says that there is no tuple id, which slot_empty leaves alone */
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	MemoryContextReset(state->range_context);
 	old = MemoryContextSwitchTo(state->range_context);
 	for (int c = 0; c < state->nconditions; c++)
@@ -80,6 +105,27 @@ scan_start(ForeignScanState *node, OuterScanState *state)
 }
 
 /*
+ * What ExecClearTuple and ExecStoreVirtualTuple come to for a slot that was
+ * given no tuple of its own since, which only whoever materializes it does.
+ * Two calls for every row are more than the rest of this file.
+ */
+static inline void
+slot_empty(TupleTableSlot *slot)
+{
+	if (unlikely(TTS_SHOULDFREE(slot)))
+		ExecClearTuple(slot);
+	slot->tts_flags |= TTS_FLAG_EMPTY;
+	slot->tts_nvalid = 0;
+}
+
+static inline void
+slot_show(TupleTableSlot *slot)
+{
+	slot->tts_flags &= ~TTS_FLAG_EMPTY;
+	slot->tts_nvalid = slot->tts_tupleDescriptor->natts;
+}
+
+/*
  * The slot's arrays are pointed to where the row stands, which saves copying
  * it.  Nobody frees them: a slot whose descriptor is fixed, as this one's is,
  * has them in its own piece of memory.
@@ -90,11 +136,11 @@ outerjoinIterateForeignScan(ForeignScanState *node)
 	OuterScanState *state = node->fdw_state;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 
-	ExecClearTuple(slot);
+	slot_empty(slot);
 	if (unlikely(!state->started))
 		scan_start(node, state);
 	if (table_scan_next(state->scan, &slot->tts_values, &slot->tts_isnull))
-		ExecStoreVirtualTuple(slot);
+		slot_show(slot);
 	return slot;
 }
 

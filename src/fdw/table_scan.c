@@ -18,6 +18,7 @@
 #include "compat.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "fdw/fdw.h"
 #include "fdw/table_scan.h"
@@ -47,8 +48,7 @@ typedef struct ScanColumn
 {
 	int			index;			/* attribute number - 1, then place in a turned row */
 	const BatchRow *position;
-	const Datum *values;
-	const bool *isnull;
+	const FieldVector *vector;
 } ScanColumn;
 
 /* A key column that is asked for. */
@@ -68,7 +68,7 @@ typedef struct TurnedRows
 	int			capacity;		/* rows */
 	int			width;			/* values in a row */
 	int		   *attribute;		/* [width] attribute numbers - 1, or NULL */
-	int			row;			/* next one to be handed out */
+	int			row;			/* next one to be handed out, or to be put at hand */
 	int			nrows;
 	Datum	   *values;			/* [row * width] */
 	bool	   *isnull;
@@ -78,6 +78,7 @@ typedef struct TurnedRows
 
 struct TableScan
 {
+	TableRows	rows;			/* turned rows handed out without spreading */
 	const TableSpec *table;
 	OuterMerge *merge;
 	StreamResources resources;
@@ -85,6 +86,7 @@ struct TableScan
 	const MergeWindow *window;
 	int			row;			/* next row of the window to be turned */
 	TurnedRows	turned;
+	MemoryContext turn_context;
 	int			ncolumns;
 	ScanColumn *columns;
 	int			nkeys;
@@ -142,8 +144,7 @@ scan_open_input(TableScan *scan, int stream, const Bitmapset *needed)
 		vector = &input->vectors[input->nvectors++];
 		field_vector_init(vector, f, scan->resources.batch_rows);
 		scan->columns[scan->ncolumns].index = spec->fields[f].attnum - 1;
-		scan->columns[scan->ncolumns].values = vector->values;
-		scan->columns[scan->ncolumns].isnull = vector->isnull;
+		scan->columns[scan->ncolumns].vector = vector;
 		scan->ncolumns++;
 	}
 	input->stream = stream_open(spec, scan->table->key, wanted, &scan->resources);
@@ -180,7 +181,7 @@ scan_prepare_rows(TableScan *scan, const Bitmapset *needed)
 	int			natts = scan->table->ncolumns;
 	int			count = scan->nkeys + scan->ncolumns;
 
-	turned->width = natts;
+	turned->width = scan->rows.width = natts;
 	if (natts > WIDE_TABLE && natts > 2 * count)
 	{
 		int		   *place = palloc0(sizeof(int) * natts);
@@ -235,6 +236,8 @@ table_scan_open(const TableSpec *table, const Bitmapset *needed)
 									 scan->resources.batch_rows, work_mem);
 	scan_find_positions(scan);
 	scan_prepare_rows(scan, needed);
+	scan->turn_context = AllocSetContextCreate(CurrentMemoryContext, "outerjoin_fdw rows",
+											   ALLOCSET_SMALL_SIZES);
 	return scan;
 }
 
@@ -244,6 +247,7 @@ table_scan_start(TableScan *scan, const KeyRange *range)
 	outer_merge_start(scan->merge, range);
 	scan->window = NULL;
 	scan->row = 0;
+	scan->rows.left = 0;
 	scan->turned.row = 0;
 	scan->turned.nrows = 0;
 	scan->ended = false;
@@ -265,9 +269,10 @@ turn_column(const ScanColumn *column, const BatchRow *slot, int nrows,
 			Datum *restrict values, bool *restrict isnull, int width)
 {
 	const BatchRow *position = column->position;
-	const Datum *from_values = column->values;
-	const bool *from_isnull = column->isnull;
+	const Datum *from_values = column->vector->values;
+	const bool *from_isnull = column->vector->isnull;
 
+#pragma GCC unroll 4
 	for (int r = 0; r < nrows; r++)
 	{
 		int			row = position[slot[r]];
@@ -292,6 +297,7 @@ turn_key(TableScan *scan, const ScanKeyColumn *key, const BatchRow *slot, int nr
 			values[r * width] = outer_merge_key(scan->merge, scan->row + r, key->column);
 		return;
 	}
+#pragma GCC unroll 4
 	for (int r = 0; r < nrows; r++)
 	{
 		*values = exact[slot[r]];
@@ -299,11 +305,8 @@ turn_key(TableScan *scan, const ScanKeyColumn *key, const BatchRow *slot, int nr
 	}
 }
 
-/*
- * Turn the next rows of the window; false at the end of everything.  Kept out
- * of table_scan_next, which is called for every row.
- */
-static pg_noinline bool
+/* Turn the next rows of the window; false at the end of everything. */
+static bool
 scan_turn_rows(TableScan *scan)
 {
 	TurnedRows *turned = &scan->turned;
@@ -358,22 +361,39 @@ spread_row(TurnedRows *turned, Datum **values, bool **isnull)
 	*isnull = turned->row_isnull;
 }
 
+/* scan_turn_rows, with a context for what is only of use meanwhile. */
+static bool
+scan_turn(TableScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->turn_context);
+	bool		found;
+
+	CHECK_FOR_INTERRUPTS();
+	MemoryContextReset(scan->turn_context);
+	found = scan_turn_rows(scan);
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
 bool
-table_scan_next(TableScan *scan, Datum **values, bool **isnull)
+table_scan_turn(TableScan *scan, Datum **values, bool **isnull)
 {
 	TurnedRows *turned = &scan->turned;
+	TableRows  *rows = &scan->rows;
 
-	if (unlikely(turned->row == turned->nrows) && !scan_turn_rows(scan))
+	if (turned->row == turned->nrows && !scan_turn(scan))
 		return false;
-	if (likely(turned->attribute == NULL))
+	if (turned->attribute != NULL)
 	{
-		*values = turned->values + (size_t) turned->row * turned->width;
-		*isnull = turned->isnull + (size_t) turned->row * turned->width;
-	}
-	else
 		spread_row(turned, values, isnull);
-	turned->row++;
-	return true;
+		turned->row++;
+		return true;
+	}
+	rows->left = turned->nrows;
+	rows->values = turned->values;
+	rows->isnull = turned->isnull;
+	turned->row = turned->nrows;
+	return table_scan_next(scan, values, isnull);
 }
 
 void

@@ -15,6 +15,18 @@
 
 typedef struct TableScan TableScan;
 
+/*
+ * The head of a TableScan: rows that stand one behind the other.  For
+ * table_scan_next alone, which is called for every row and so is inlined.
+ */
+typedef struct TableRows
+{
+	int			left;
+	int			width;			/* values in a row */
+	Datum	   *values;			/* of the next row */
+	bool	   *isnull;
+} TableRows;
+
 /* What a stream is read for, with "needed" as below. */
 extern StreamRole table_scan_role(const TableSpec *table, int stream, const Bitmapset *needed);
 
@@ -27,13 +39,29 @@ extern TableScan *table_scan_open(const TableSpec *table, const Bitmapset *neede
 /* Start, or start again, on a range (NULL: everything), which must stay valid. */
 extern void table_scan_start(TableScan *scan, const KeyRange *range);
 
+/* table_scan_next where no row is at hand. */
+extern bool table_scan_turn(TableScan *scan, Datum **values, bool **isnull);
+
 /*
  * The next row: its values and nulls, by attribute number - 1, columns that
  * are not needed as nulls.  False at the end.  The arrays and by-reference
  * values are valid until the next call; who writes into the arrays spoils
  * nothing but this row, as long as he leaves the nulls as they are.
  */
-extern bool table_scan_next(TableScan *scan, Datum **values, bool **isnull);
+static inline bool
+table_scan_next(TableScan *scan, Datum **values, bool **isnull)
+{
+	TableRows  *rows = (TableRows *) scan;
+
+	if (unlikely(rows->left == 0))
+		return table_scan_turn(scan, values, isnull);
+	rows->left--;
+	*values = rows->values;
+	*isnull = rows->isnull;
+	rows->values += rows->width;
+	rows->isnull += rows->width;
+	return true;
+}
 
 /* Add up one stream's counters. */
 extern void table_scan_count(const TableScan *scan, int stream, StreamCounters *counters);

@@ -93,6 +93,16 @@ dense_compact(const BatchRow *absent, int nslots, BatchRow *slots)
 	return n;
 }
 
+/* The slots' keys. */
+static void
+dense_keys(Datum *restrict keys, int64 low, int nslots, bool descending)
+{
+	const uint64 flip = descending ? ~UINT64CONST(0) : 0;
+
+	for (int s = 0; s < nslots; s++)
+		keys[s] = (Datum) (((uint64) low + (uint64) s) ^ flip);
+}
+
 static void
 dense_and(BatchRow *restrict absent, const BatchRow *restrict position, int nslots)
 {
@@ -138,11 +148,7 @@ merge_dense_window(OuterMerge *merge, int64 low, int64 high)
 			dense_and(absent, position, nslots);
 	}
 
-	for (int s = 0; s < nslots; s++)
-		merge->keys[s] = (Datum) (low + s);
-	if (merge->key->columns[0].descending)
-		for (int s = 0; s < nslots; s++)
-			merge->keys[s] = ~merge->keys[s];
+	dense_keys(merge->keys, low, nslots, merge->key->columns[0].descending);
 
 	if (full)
 	{
