@@ -89,6 +89,16 @@ my ($grown, $out) = growth("SET outerjoin_fdw.batch_rows = 1000; SELECT count(*)
 is($out, '9000|90000000000|4500', 'merged with another stream');
 cmp_ok($grown, '<', 50 * 1024, "takes $grown kB");
 
+($dictionaries) = $server->query('EXPLAIN (ANALYZE, FORMAT json) SELECT * FROM large_entries') =~ /"Dictionary Memory": (\d+)/;
+cmp_ok($dictionaries // 0, '>=', 2 * 64 * 1024, 'also in a structured format');
+
+# A column's own width counts as well.
+OuterjoinArrow::write_arrow("$files/padded.arrow", [ [ 'id', 'int64' ], [ 'v', 'utf8' ] ], [ map { [ $_, "v$_" ] } 1 .. 2000 ]);
+$server->query("CREATE FOREIGN TABLE padded (id bigint OPTIONS (key 'true'), v char(1000000) OPTIONS (filename 'padded.arrow')) SERVER files");
+($grown, $out) = growth('SELECT count(*), sum(octet_length(v)) FROM padded');
+is($out, '2000|2000000000', 'char(1000000)');
+cmp_ok($grown, '<', 16 * 1024, "takes $grown kB");
+
 # ---- one value that is too large -------------------------------------------------
 
 crafted('null_list', 'int[]');
