@@ -19,6 +19,7 @@ PG_MODULE_MAGIC;
 int			outerjoin_batch_rows = 0;
 int			outerjoin_block_size = 0;
 bool		outerjoin_simd = true;
+bool		outerjoin_aggregates = true;
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -46,6 +47,13 @@ _PG_init(void)
 							 true,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.aggregates",
+							 "Compute aggregates without GROUP BY while merging.",
+							 "The answers are the same without.",
+							 &outerjoin_aggregates,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
 	MarkGUCPrefixReserved("outerjoin_fdw");
 }
 
@@ -62,6 +70,7 @@ outerjoin_fdw_handler(PG_FUNCTION_ARGS)
 	routine->GetForeignRelSize = outerjoinGetForeignRelSize;
 	routine->GetForeignPaths = outerjoinGetForeignPaths;
 	routine->GetForeignPlan = outerjoinGetForeignPlan;
+	routine->GetForeignUpperPaths = outerjoinGetForeignUpperPaths;
 	routine->BeginForeignScan = outerjoinBeginForeignScan;
 	routine->IterateForeignScan = outerjoinIterateForeignScan;
 	routine->ReScanForeignScan = outerjoinReScanForeignScan;

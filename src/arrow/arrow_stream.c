@@ -291,7 +291,7 @@ batch_extent(ArrowStream *stream, int64 rows)
 								   stream->resources.block_bytes);
 	for (int i = 0; i < stream->values.n; i++)
 	{
-		if (stream->values.columns[i].vector != NULL)
+		if (stream->values.columns[i].vector != NULL && !stream->values.columns[i].nulls_only)
 			rows = arrow_vector_extent(stream->values.columns[i].vector, from, from + rows,
 									   stream->resources.block_bytes);
 	}
@@ -338,6 +338,18 @@ arrow_stream_decode(ColumnStream *base, int field, int from, int to,
 	if (rows != NULL ? nrows == 0 : from >= to)
 		return;
 	context_push(&context, stream, column->name);
+	if (column->nulls_only)
+	{
+		if (!stream->loaded[field])
+			arrow_vector_load_nulls(column->vector, first, first + base->batch.nrows);
+		stream->loaded[field] = true;
+		if (rows != NULL)
+			arrow_convert_nulls(column->vector, first, first + base->batch.nrows, rows, nrows, isnull);
+		else
+			arrow_convert_nulls(column->vector, first + from, first + to, NULL, 0, isnull + from);
+		context_pop(&context);
+		return;
+	}
 	if (!stream->loaded[field])
 	{
 		arrow_vector_load(column->vector, first, first + base->batch.nrows);

@@ -17,6 +17,7 @@
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
+#include "fdw/aggregate.h"
 #include "fdw/fdw.h"
 #include "fdw/scan.h"
 #include "stream/stream.h"
@@ -172,6 +173,8 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	OuterScanState *state = node->fdw_state;
 	const TableSpec *table = state->table;
 
+	if (state->aggregates)
+		aggregate_explain(node, es);
 	if (state->nconditions > 0)
 		ExplainPropertyText("Key Range", explain_range(node, state, es), es);
 

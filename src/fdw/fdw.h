@@ -16,6 +16,7 @@
 extern int	outerjoin_batch_rows;
 extern int	outerjoin_block_size;
 extern bool outerjoin_simd;
+extern bool outerjoin_aggregates;
 
 /* plan.c */
 extern void outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid);
@@ -23,6 +24,10 @@ extern void outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid rel
 extern ForeignScan *outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 											ForeignPath *path, List *tlist,
 											List *clauses, Plan *outer_plan);
+
+/* aggregate_plan.c */
+extern void outerjoinGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
+										  RelOptInfo *input, RelOptInfo *output, void *extra);
 
 /* scan.c */
 extern void outerjoinBeginForeignScan(ForeignScanState *node, int eflags);

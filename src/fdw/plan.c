@@ -30,6 +30,7 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
+#include "fdw/aggregate.h"
 #include "fdw/estimate.h"
 #include "fdw/fdw.h"
 #include "fdw/plan.h"
@@ -277,25 +278,43 @@ plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
 	return pathkeys;
 }
 
+/* What reading and merging the range of all streams costs, before rows are made of it. */
+static void
+plan_stream_cost(const OuterPlanState *state, const Bitmapset *needed, Cost *startup, Cost *run)
+{
+	double		read = state->can_seek ? state->fraction : 1;
+	double		fields = 0;
+
+	for (int s = 0; s < state->table->nstreams; s++)
+		fields += table_scan_role(state->table, s, needed) == STREAM_OUTER;
+	fields /= Max(state->table->nstreams, 1);
+
+	*startup = state->key_clauses ? SEEK_PAGES * state->table->nstreams * seq_page_cost : 0;
+	*run = read * (state->bytes / BLCKSZ * seq_page_cost +
+				   state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
+}
+
+void
+plan_aggregate_base(RelOptInfo *rel, const Bitmapset *needed, AggregateBase *base)
+{
+	const OuterPlanState *state = rel->fdw_private;
+
+	base->table = state->table;
+	base->key_clauses = state->key_clauses;
+	base->rows = state->fraction * rel->tuples;
+	plan_stream_cost(state, needed, &base->startup, &base->run);
+}
+
 void
 outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	OuterPlanState *state = rel->fdw_private;
-	double		read = state->can_seek ? state->fraction : 1;
-	double		fields = 0;
 	Cost		startup;
 	Cost		run;
 
 	(void) relid;
-	for (int s = 0; s < state->table->nstreams; s++)
-		fields += table_scan_role(state->table, s, state->needed) == STREAM_OUTER;
-	fields /= Max(state->table->nstreams, 1);
-
-	startup = rel->baserestrictcost.startup + rel->reltarget->cost.startup;
-	if (state->key_clauses)
-		startup += SEEK_PAGES * state->table->nstreams * seq_page_cost;
-	run = read * (state->bytes / BLCKSZ * seq_page_cost +
-				  state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
+	plan_stream_cost(state, state->needed, &startup, &run);
+	startup += rel->baserestrictcost.startup + rel->reltarget->cost.startup;
 	run += state->fraction * rel->tuples * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	run += rel->rows * rel->reltarget->cost.per_tuple;
 
@@ -318,9 +337,9 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 	int			attnum = -1;
 	ListCell   *cell;
 
-	(void) root;
+	if (IS_UPPER_REL(rel))
+		return aggregate_plan(root, rel, path, tlist, outer_plan);
 	(void) relid;
-	(void) path;
 	foreach(cell, clauses)
 	{
 		RestrictInfo *source = lfirst_node(RestrictInfo, cell);
@@ -351,6 +370,6 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 		needed = lappend_int(needed, attnum);
 
 	return make_foreignscan(tlist, checked, rel->relid, values,
-							list_make2(needed, key_clauses_encode(state->key_clauses)),
+							list_make3(needed, key_clauses_encode(state->key_clauses), NIL),
 							NIL, ranged, outer_plan);
 }

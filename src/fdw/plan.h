@@ -22,6 +22,13 @@ typedef enum ScanPrivate
 	 * KEY_NULL's, in the same order
 	 */
 	SCAN_PRIVATE_KEY_CLAUSES,
+
+	/*
+	 * NIL, or, where the scan computes aggregates (aggregate.h): an oid List
+	 * with the table, an integer List of attribute numbers of the columns that
+	 * are asked for their nulls alone
+	 */
+	SCAN_PRIVATE_AGGREGATES,
 	SCAN_PRIVATE_LENGTH
 } ScanPrivate;
 

@@ -432,6 +432,12 @@ outer_merge_next(OuterMerge *merge)
 	return window;
 }
 
+bool
+outer_merge_repeats(const OuterMerge *merge)
+{
+	return merge->repeats;
+}
+
 const MergeWindow *
 outer_merge_window(const OuterMerge *merge)
 {

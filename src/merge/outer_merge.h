@@ -88,6 +88,12 @@ extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
  */
 extern const MergeWindow *outer_merge_next(OuterMerge *merge);
 
+/*
+ * May a row of an input stand in several rows of the result?  Else it stands
+ * in one, and a window holds the rows [from, to) of every input.
+ */
+extern bool outer_merge_repeats(const OuterMerge *merge);
+
 /* Where windows are handed out: the position arrays stay the same for the merge's life. */
 extern const MergeWindow *outer_merge_window(const OuterMerge *merge);
 
