@@ -62,6 +62,8 @@ typedef struct AggregateFunction AggregateFunction;
 
 extern AggregateFunction *aggregate_function_create(const Aggref *aggregate, MemoryContext parent,
 													EState *estate);
+/* Do rows count for nothing where the argument is null? */
+extern bool aggregate_function_is_strict(const AggregateFunction *function);
 extern void aggregate_function_start(AggregateFunction *function);
 /* The arguments; what the call leaves behind goes to the current context. */
 extern void aggregate_function_add(AggregateFunction *function, const Datum *values,

@@ -122,6 +122,12 @@ aggregate_function_create(const Aggref *aggregate, MemoryContext parent, EState 
 	return function;
 }
 
+bool
+aggregate_function_is_strict(const AggregateFunction *function)
+{
+	return function->transition.fn_strict;
+}
+
 /* Where states live, until the next start. */
 static MemoryContext
 state_memory(const AggregateFunction *function)

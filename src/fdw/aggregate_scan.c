@@ -254,19 +254,32 @@ window_value(const AggregateState *state, const TableScan *source, const MergeWi
 	return state->vector->values[position];
 }
 
-/* Row by row, each calling the aggregate's own function. */
+/* Value by value, each calling the aggregate's own function. */
 static void
 call_for_window(AggregateScan *scan, AggregateState *state, const TableScan *source,
 				const MergeWindow *window)
 {
 	MemoryContext memory = scan->econtext->ecxt_per_tuple_memory;
 	MemoryContext old = MemoryContextSwitchTo(memory);
+	bool		by_batch = state->key_column < 0 && table_scan_takes_batches(source) &&
+		aggregate_function_is_strict(state->function);
+	int			from = 0;
+	int			n = window->nrows;
 
-	for (int r = 0; r < window->nrows; r++)
+	if (by_batch)
+		n = table_scan_batch_rows(source, state->input, &from);
+	for (int r = from; r < from + n; r++)
 	{
 		bool		isnull;
-		Datum		value = window_value(state, source, window, r, &isnull);
+		Datum		value;
 
+		if (by_batch)
+		{
+			isnull = state->vector->isnull[r];
+			value = state->vector->values[r];
+		}
+		else
+			value = window_value(state, source, window, r, &isnull);
 		aggregate_function_add(state->function, &value, &isnull);
 		MemoryContextReset(memory);
 	}

@@ -41,6 +41,20 @@ role_name(StreamRole role)
 	return "";
 }
 
+/* What a stream is read for, of which more is known than the merge has to. */
+static const char *
+stream_role_name(const OuterScanState *state, const StreamSpec *spec, StreamRole role)
+{
+	if (role != STREAM_OUTER)
+		return role_name(role);
+	for (int f = 0; f < spec->nfields; f++)
+	{
+		if (bms_is_member(spec->fields[f].attnum, state->needed) && !spec->fields[f].nulls_only)
+			return role_name(role);
+	}
+	return "nulls only";
+}
+
 /* "(id >= 2) AND (id <= 4)" */
 static char *
 explain_range(ForeignScanState *node, OuterScanState *state, ExplainState *es)
@@ -120,7 +134,7 @@ stream_format_title(List *files)
 }
 
 static void
-explain_stream_text(const StreamSpec *spec, StreamRole role, List *files,
+explain_stream_text(const StreamSpec *spec, const char *role, List *files,
 					const StreamCounters *counters, ExplainState *es)
 {
 	StringInfoData text;
@@ -131,7 +145,7 @@ explain_stream_text(const StreamSpec *spec, StreamRole role, List *files,
 		appendStringInfo(&text, ", %d segments", list_length(files));
 	if (!spec->sorted)
 		appendStringInfoString(&text, ", sorted here");
-	appendStringInfo(&text, "), %s", role_name(role));
+	appendStringInfo(&text, "), %s", role);
 	if (counters)
 		appendStringInfo(&text, ", rows=" INT64_FORMAT " blocks=" INT64_FORMAT
 						 " skipped=" INT64_FORMAT " seeks=" INT64_FORMAT,
@@ -141,7 +155,7 @@ explain_stream_text(const StreamSpec *spec, StreamRole role, List *files,
 }
 
 static void
-explain_stream_group(const StreamSpec *spec, StreamRole role, List *files,
+explain_stream_group(const StreamSpec *spec, const char *role, List *files,
 					 const StreamCounters *counters, ExplainState *es)
 {
 	ExplainOpenGroup("Stream", NULL, true, es);
@@ -156,7 +170,7 @@ explain_stream_group(const StreamSpec *spec, StreamRole role, List *files,
 		ExplainPropertyText("Compression", compression_name(file->compression), es);
 	}
 	ExplainPropertyBool("Sorted", spec->sorted, es);
-	ExplainPropertyText("Role", role_name(role), es);
+	ExplainPropertyText("Role", role, es);
 	if (counters)
 	{
 		ExplainPropertyInteger("Rows Read", NULL, counters->rows_read, es);
@@ -183,7 +197,7 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	for (int s = 0; s < table->nstreams; s++)
 	{
 		const StreamSpec *spec = &table->streams[s];
-		StreamRole	role = table_scan_role(table, s, state->needed);
+		const char *role = stream_role_name(state, spec, table_scan_role(table, s, state->needed));
 		List	   *files = stream_files_present(spec);
 		StreamCounters counters = {0};
 
