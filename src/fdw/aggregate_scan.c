@@ -162,10 +162,20 @@ aggregate_begin(AggregateState *state, const Aggref *aggregate, ForeignScanState
 			row_expression(node, lfirst_node(TargetEntry, cell)->expr);
 }
 
+/* Does it come down to adding a stream's batches, whatever rows they become? */
+static bool
+takes_batches(const AggregateState *state, const TableScan *source)
+{
+	return state->key_column < 0 && table_scan_takes_batches(source) &&
+		(state->function == NULL || aggregate_function_is_strict(state->function));
+}
+
 /* Are windows all that is needed?  Then say where each column is. */
 static bool
-find_columns(AggregateScan *scan, const TableScan *source)
+find_columns(AggregateScan *scan, TableScan *source)
 {
+	bool		places = false;
+
 	if (scan->rows != NULL)
 		return false;
 	for (int a = 0; a < scan->naggregates; a++)
@@ -175,8 +185,13 @@ find_columns(AggregateScan *scan, const TableScan *source)
 		if (state->filter != NULL || state->narguments > 0)
 			return false;
 		if (source != NULL && state->column != 0 && state->key_column < 0)
+		{
 			state->vector = table_scan_vector(source, state->column);
+			places |= !takes_batches(state, source);
+		}
 	}
+	if (source != NULL && !places && table_scan_takes_batches(source))
+		table_scan_forgo_positions(source);
 	return true;
 }
 
@@ -261,8 +276,7 @@ call_for_window(AggregateScan *scan, AggregateState *state, const TableScan *sou
 {
 	MemoryContext memory = scan->econtext->ecxt_per_tuple_memory;
 	MemoryContext old = MemoryContextSwitchTo(memory);
-	bool		by_batch = state->key_column < 0 && table_scan_takes_batches(source) &&
-		aggregate_function_is_strict(state->function);
+	bool		by_batch = takes_batches(state, source);
 	int			from = 0;
 	int			n = window->nrows;
 

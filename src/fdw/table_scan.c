@@ -427,6 +427,12 @@ table_scan_takes_batches(const TableScan *scan)
 	return !outer_merge_repeats(scan->merge);
 }
 
+void
+table_scan_forgo_positions(TableScan *scan)
+{
+	outer_merge_forgo_positions(scan->merge);
+}
+
 int
 table_scan_batch_rows(const TableScan *scan, int stream, int *from)
 {

@@ -78,6 +78,9 @@ extern Datum table_scan_window_key(const TableScan *scan, int row, int key_colum
  * *from in the stream's vectors, in their order.
  */
 extern bool table_scan_takes_batches(const TableScan *scan);
+
+/* Where that is so: windows' positions will not be looked at. */
+extern void table_scan_forgo_positions(TableScan *scan);
 extern int	table_scan_batch_rows(const TableScan *scan, int stream, int *from);
 
 /* Add up one stream's counters. */

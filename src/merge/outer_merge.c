@@ -438,6 +438,13 @@ outer_merge_repeats(const OuterMerge *merge)
 	return merge->repeats;
 }
 
+void
+outer_merge_forgo_positions(OuterMerge *merge)
+{
+	Assert(!merge->repeats);
+	merge->placeless = true;
+}
+
 const MergeWindow *
 outer_merge_window(const OuterMerge *merge)
 {

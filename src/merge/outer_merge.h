@@ -94,6 +94,12 @@ extern const MergeWindow *outer_merge_next(OuterMerge *merge);
  */
 extern bool outer_merge_repeats(const OuterMerge *merge);
 
+/*
+ * Nobody will look at the positions from now on, which spares making them
+ * where that is worth it.  Not for a merge that repeats rows.
+ */
+extern void outer_merge_forgo_positions(OuterMerge *merge);
+
 /* Where windows are handed out: the position arrays stay the same for the merge's life. */
 extern const MergeWindow *outer_merge_window(const OuterMerge *merge);
 
