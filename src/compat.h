@@ -101,6 +101,14 @@
 #define COMPAT_EXPLAIN_STATE_HEADER "commands/explain.h"
 #endif
 
+/* 16 made one function of those that check a user's rights to an object. */
+#if PG_VERSION_NUM >= 160000
+#define compat_function_aclcheck(function, user) \
+	object_aclcheck(ProcedureRelationId, function, user, ACL_EXECUTE)
+#else
+#define compat_function_aclcheck(function, user) pg_proc_aclcheck(function, user, ACL_EXECUTE)
+#endif
+
 /*
  * 18 added virtual generated columns.  No column of an earlier server is one,
  * so that the test may stay in the code.

@@ -20,6 +20,8 @@ int			outerjoin_batch_rows = 0;
 int			outerjoin_block_size = 0;
 bool		outerjoin_simd = true;
 bool		outerjoin_aggregates = true;
+bool		outerjoin_required_streams = true;
+bool		outerjoin_early_filters = true;
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -51,6 +53,20 @@ _PG_init(void)
 							 "Compute aggregates without GROUP BY while merging.",
 							 "The answers are the same without.",
 							 &outerjoin_aggregates,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.required_streams",
+							 "Read only what rows can qualify from, where clauses ask for values of some columns.",
+							 "The answers are the same without.",
+							 &outerjoin_required_streams,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.early_filters",
+							 "Test clauses on a column that rows cannot do without before rows are made.",
+							 "The answers are the same without.",
+							 &outerjoin_early_filters,
 							 true,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);

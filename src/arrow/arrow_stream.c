@@ -10,7 +10,8 @@
  * for.
  *
  * A seek is a search over the record batches by their first keys, then, where
- * the keys are not compressed, one over the rows of the batch.
+ * the keys are not compressed, one over the rows of the batch.  Where they are,
+ * one forward within the batch at hand reads on.
  *
  * Nothing is read, and no memory is taken, before the first use.
  *
@@ -469,7 +470,15 @@ arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 	ArrowStream *stream = (ArrowStream *) base;
 	int64		number;
 	int64		row = 0;
+	int64		read_number = -1;	/* record batch that has been read up to ... */
+	int64		read_rows = 0;	/* ... here, all before the bound */
 
+	if (bound != NULL && base->batch.nrows > 0 &&
+		key_compare_bound(base->key, &base->batch, base->batch.nrows - 1, bound) < 0)
+	{
+		read_number = stream->number;
+		read_rows = stream->next;
+	}
 	base->batch.nrows = 0;
 	stream->next_rows = Min(stream->resources.first_rows, stream->resources.batch_rows);
 	stream->number = -1;
@@ -485,6 +494,8 @@ arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 	(void) open_record_batch(stream, number);
 	if (arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED)
 		row = find_row(stream, bound);
+	else if (number == read_number)
+		row = read_rows;
 	stream->number = number;
 	stream->next = row;
 	stream->first = row;

@@ -4,9 +4,9 @@
  *	  Aggregates without GROUP BY, computed by the scan.
  *
  * The plan is a ForeignScan over no relation.  Its fdw_scan_tlist holds the
- * aggregates, and behind them, as junk, the clause that rows must fulfil where
- * the range of keys does not stand for it; there, as in the aggregates, the
- * table's columns stay Vars of the table.
+ * aggregates, and behind them, as junk and by the names below, what rows must
+ * fulfil where the range of keys does not stand for it; there, as in the
+ * aggregates, the table's columns stay Vars of the table.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,8 +17,13 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
+#include "fdw/filter.h"
 #include "fdw/prune.h"
 #include "merge/accumulator.h"
+
+/* Names of the junk: clauses that rows are asked for, or streams' rows before */
+#define ROW_FILTER_NAME		"row filter"
+#define EARLY_FILTER_NAME	"early filter"
 
 struct ExplainState;
 struct OuterScanState;
@@ -30,12 +35,14 @@ typedef struct AggregateBase
 {
 	const TableSpec *table;
 	List	   *key_clauses;	/* of KeyClause */
-	double		rows;			/* in the range */
+	List	   *early_clauses;	/* of EarlyClause */
+	const StreamRole *roles;
+	double		rows;			/* that come out of the merge */
 	Cost		startup;		/* of reading the range of all streams ... */
 	Cost		run;			/* ... without what a row of the result costs */
 } AggregateBase;
 
-extern void plan_aggregate_base(RelOptInfo *rel, const Bitmapset *needed, AggregateBase *base);
+extern void plan_aggregate_base(RelOptInfo *rel, AggregateBase *base);
 
 /* aggregate_plan.c: the upper relation's half of GetForeignPlan */
 extern ForeignScan *aggregate_plan(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path,

@@ -39,6 +39,7 @@
 #include "fdw/aggregate.h"
 #include "fdw/fdw.h"
 #include "fdw/plan.h"
+#include "fdw/require.h"
 
 /* What an upper relation's path carries to its plan. */
 typedef struct AggregatePlanState
@@ -47,7 +48,10 @@ typedef struct AggregatePlanState
 	List	   *aggregates;		/* of Aggref */
 	List	   *having;			/* clauses over them, the executor's */
 	List	   *rows;			/* clauses that a row must fulfil */
+	List	   *early;			/* clauses that streams' rows are tested with */
 	List	   *key_clauses;
+	List	   *early_clauses;
+	List	   *roles;			/* encoded */
 	List	   *parameters;		/* of Param: in aggregates and rows */
 	Bitmapset  *needed;			/* attribute numbers */
 	Bitmapset  *nulls;			/* those needed for their nulls alone */
@@ -206,6 +210,17 @@ is_stood_for(const AggregateBase *base, const RestrictInfo *source)
 	return false;
 }
 
+static bool
+is_tested_early(const AggregateBase *base, const RestrictInfo *source)
+{
+	ListCell   *cell;
+
+	foreach(cell, base->early_clauses)
+		if (((const EarlyClause *) lfirst(cell))->source == source)
+			return true;
+	return false;
+}
+
 /*
  * The server's order of a scan's clauses: what must not leak comes last, what
  * is cheap first.
@@ -242,7 +257,11 @@ collect_row_clauses(AggregatePlanState *state, const AggregateBase *base, RelOpt
 
 		if (source->pseudoconstant || asks_for_more_walker((Node *) source->clause, &relid))
 			return false;
-		if (!is_stood_for(base, source))
+		if (is_stood_for(base, source))
+			continue;
+		if (is_tested_early(base, source))
+			state->early = lappend(state->early, source->clause);
+		else
 			sources = insert_clause(sources, source);
 	}
 	foreach(cell, sources)
@@ -282,8 +301,19 @@ find_needed_columns(AggregatePlanState *state, Index relid)
 		else
 			values = bms_join(values, columns_of((Node *) aggregate->args, relid));
 	}
-	state->nulls = bms_difference(state->nulls, values);
 	state->needed = bms_union(values, state->nulls);
+
+	/* tests on streams' own rows are made with columns that are not needed, too */
+	foreach(cell, state->early_clauses)
+	{
+		const EarlyClause *clause = lfirst(cell);
+
+		if (clause->test != EARLY_NULL && clause->test != EARLY_NOT_NULL)
+			values = bms_add_member(values, clause->attnum);
+		else
+			state->nulls = bms_add_member(state->nulls, clause->attnum);
+	}
+	state->nulls = bms_difference(state->nulls, values);
 }
 
 static bool
@@ -362,9 +392,11 @@ outerjoinGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 
 	state = palloc0(sizeof(AggregatePlanState));
 	state->having = (List *) group->havingQual;
-	plan_aggregate_base(input, NULL, &base);
+	plan_aggregate_base(input, &base);
 	state->relid = base.table->relid;
 	state->key_clauses = base.key_clauses;
+	state->early_clauses = base.early_clauses;
+	state->roles = stream_roles_encode(base.roles, base.table->nstreams);
 	if (!collect_aggregates(state, output->reltarget->exprs, input->relid) ||
 		!collect_aggregates(state, state->having, input->relid) ||
 		!collect_row_clauses(state, &base, input))
@@ -373,7 +405,6 @@ outerjoinGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	collect_parameters_walker((Node *) state->aggregates, &state->parameters);
 	collect_parameters_walker((Node *) state->rows, &state->parameters);
 
-	plan_aggregate_base(input, state->needed, &base);
 	find_cost(root, state, &base, output, &startup, &total);
 	output->fdw_private = state;
 	add_path(output, (Path *)
@@ -395,22 +426,27 @@ integers_of(const Bitmapset *set)
 }
 
 /*
- * The aggregates, and behind them the clauses as one expression that equals
- * no other of the query's, lest it be taken for one.
+ * Clauses as one expression that equals no other of the query's, lest it be
+ * taken for one.
  */
+static List *
+add_junk(List *tlist, List *clauses, const char *name)
+{
+	Expr	   *expr;
+
+	if (clauses == NIL)
+		return tlist;
+	expr = makeBoolExpr(AND_EXPR, lcons(makeBoolConst(true, false), list_copy(clauses)), -1);
+	return lappend(tlist, makeTargetEntry(expr, list_length(tlist) + 1, pstrdup(name), true));
+}
+
 static List *
 scan_tlist(const AggregatePlanState *state)
 {
 	List	   *tlist = add_to_flat_tlist(NIL, state->aggregates);
 
-	if (state->rows)
-	{
-		List	   *clauses = lcons(makeBoolConst(true, false), list_copy(state->rows));
-
-		tlist = lappend(tlist, makeTargetEntry(makeBoolExpr(AND_EXPR, clauses, -1),
-											   list_length(tlist) + 1, NULL, true));
-	}
-	return tlist;
+	tlist = add_junk(tlist, state->rows, ROW_FILTER_NAME);
+	return add_junk(tlist, state->early, EARLY_FILTER_NAME);
 }
 
 ForeignScan *
@@ -419,6 +455,7 @@ aggregate_plan(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, List *tlis
 	const AggregatePlanState *state = rel->fdw_private;
 	List	   *exprs = NIL;
 	List	   *private = NIL;
+	List	   *early_encoded;
 	ListCell   *cell;
 
 	(void) root;
@@ -430,6 +467,8 @@ aggregate_plan(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, List *tlis
 		if (clause->value)
 			exprs = lappend(exprs, clause->value);
 	}
+
+	early_encoded = early_clauses_encode(state->early_clauses, &exprs);
 
 	/* the server does not look into fdw_scan_tlist for what a rescan depends on */
 	exprs = list_concat(exprs, state->parameters);
@@ -443,6 +482,12 @@ aggregate_plan(PlannerInfo *root, RelOptInfo *rel, ForeignPath *path, List *tlis
 				break;
 			case SCAN_PRIVATE_KEY_CLAUSES:
 				private = lappend(private, key_clauses_encode(state->key_clauses));
+				break;
+			case SCAN_PRIVATE_ROLES:
+				private = lappend(private, state->roles);
+				break;
+			case SCAN_PRIVATE_EARLY_CLAUSES:
+				private = lappend(private, early_encoded);
 				break;
 			case SCAN_PRIVATE_AGGREGATES:
 				private = lappend(private, list_make2(list_make1_oid(state->relid),

@@ -218,7 +218,10 @@ aggregate_scan_begin(ForeignScanState *node, OuterScanState *outer)
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
 
 		if (entry->resjunk)
-			scan->rows = row_expression(node, entry->expr);
+		{
+			if (strcmp(entry->resname, ROW_FILTER_NAME) == 0)
+				scan->rows = row_expression(node, entry->expr);
+		}
 		else
 			aggregate_begin(&scan->aggregates[scan->naggregates++],
 							castNode(Aggref, entry->expr), node, outer->table);
@@ -451,6 +454,16 @@ aggregate_scan_next(ForeignScanState *node, OuterScanState *outer)
 
 /* ------------------------------------------------------------ EXPLAIN */
 
+/* Junk as the plan of a plain scan shows its clauses. */
+static void
+explain_junk(const TargetEntry *entry, const char *label, List *context, ExplainState *es)
+{
+	List	   *clauses = list_copy_tail(((const BoolExpr *) entry->expr)->args, 1);
+
+	ExplainPropertyText(label, deparse_expression((Node *) make_ands_explicit(clauses), context,
+												  es->verbose, false), es);
+}
+
 void
 aggregate_explain(ForeignScanState *node, ExplainState *es)
 {
@@ -458,7 +471,6 @@ aggregate_explain(ForeignScanState *node, ExplainState *es)
 	OuterScanState *outer = node->fdw_state;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
 	List	   *shown = NIL;
-	List	   *clauses = NIL;
 	ListCell   *cell;
 
 	ExplainPropertyText("Foreign Table", outer->table->table_name, es);
@@ -466,20 +478,17 @@ aggregate_explain(ForeignScanState *node, ExplainState *es)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
 
-		if (entry->resjunk)
-			clauses = list_copy_tail(((BoolExpr *) entry->expr)->args, 1);
-		else
+		if (!entry->resjunk)
 			shown = lappend(shown, deparse_expression((Node *) entry->expr, context,
 													  es->verbose, false));
 	}
 	ExplainPropertyList("Foreign Aggregates", shown, es);
-	if (clauses != NIL)
+	foreach(cell, plan->fdw_scan_tlist)
 	{
-		/* the clauses as the plan of a plain scan shows them */
-		Node	   *clause = list_length(clauses) == 1 ? linitial(clauses) :
-			(Node *) makeBoolExpr(AND_EXPR, clauses, -1);
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
 
-		ExplainPropertyText("Foreign Filter",
-							deparse_expression(clause, context, es->verbose, false), es);
+		if (entry->resjunk)
+			explain_junk(entry, strcmp(entry->resname, ROW_FILTER_NAME) == 0 ?
+						 "Foreign Filter" : "Early Filter", context, es);
 	}
 }

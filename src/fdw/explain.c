@@ -13,12 +13,14 @@
 
 #include COMPAT_EXPLAIN_FORMAT_HEADER
 #include COMPAT_EXPLAIN_STATE_HEADER
+#include "nodes/makefuncs.h"
 #include "nodes/plannodes.h"
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
 #include "fdw/aggregate.h"
 #include "fdw/fdw.h"
+#include "fdw/plan.h"
 #include "fdw/scan.h"
 #include "stream/stream.h"
 
@@ -86,6 +88,18 @@ explain_range(ForeignScanState *node, OuterScanState *state, ExplainState *es)
 		appendStringInfoChar(&text, ')');
 	}
 	return text.data;
+}
+
+/* "((colour = 'red'::text) AND (length > 3))" */
+static char *
+explain_early_clauses(ForeignScanState *node, int nclauses, ExplainState *es)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
+	List	   *clauses = list_copy_tail(plan->fdw_recheck_quals,
+										 list_length(plan->fdw_recheck_quals) - nclauses);
+
+	return deparse_expression((Node *) make_ands_explicit(clauses), context, es->verbose, false);
 }
 
 /* What a stream is made of, as the user wrote it. */
@@ -186,18 +200,22 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
 	OuterScanState *state = node->fdw_state;
 	const TableSpec *table = state->table;
+	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
+	int			nearly = list_length(list_nth(plan->fdw_private, SCAN_PRIVATE_EARLY_CLAUSES));
 
 	if (state->aggregates)
 		aggregate_explain(node, es);
 	if (state->nconditions > 0)
 		ExplainPropertyText("Key Range", explain_range(node, state, es), es);
+	if (nearly > 0 && state->aggregates == NULL)
+		ExplainPropertyText("Early Filter", explain_early_clauses(node, nearly, es), es);
 
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainOpenGroup("Streams", "Streams", false, es);
 	for (int s = 0; s < table->nstreams; s++)
 	{
 		const StreamSpec *spec = &table->streams[s];
-		const char *role = stream_role_name(state, spec, table_scan_role(table, s, state->needed));
+		const char *role = stream_role_name(state, spec, state->roles[s]);
 		List	   *files = stream_files_present(spec);
 		StreamCounters counters = {0};
 

@@ -17,6 +17,8 @@ extern int	outerjoin_batch_rows;
 extern int	outerjoin_block_size;
 extern bool outerjoin_simd;
 extern bool outerjoin_aggregates;
+extern bool outerjoin_required_streams;
+extern bool outerjoin_early_filters;
 
 /* plan.c */
 extern void outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid);

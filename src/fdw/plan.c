@@ -33,8 +33,10 @@
 #include "fdw/aggregate.h"
 #include "fdw/estimate.h"
 #include "fdw/fdw.h"
+#include "fdw/filter.h"
 #include "fdw/plan.h"
 #include "fdw/prune.h"
+#include "fdw/require.h"
 #include "fdw/table_scan.h"
 #include "stream/stream.h"
 
@@ -44,10 +46,14 @@ typedef struct OuterPlanState
 	TableSpec  *table;
 	Bitmapset  *needed;			/* attribute numbers of the columns asked for */
 	List	   *key_clauses;	/* of KeyClause */
-	double		stream_rows;	/* of all streams together */
+	StreamRole *roles;			/* of each stream */
+	List	   *early_clauses;	/* of EarlyClause */
+	double		stream_rows;	/* of all streams that are read together */
 	double		fraction;		/* of the rows that lie in the range */
-	double		bytes;
-	bool		can_seek;		/* all streams can start at a key */
+	double		made_rows;		/* that come out of the merge */
+	double		bytes;			/* of all streams */
+	double		read_bytes;		/* of those that are read */
+	bool		can_seek;		/* all of those can start at a key */
 } OuterPlanState;
 
 /* Shares of the server's cost units, measured against its own scans. */
@@ -179,19 +185,26 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	OuterPlanState *state = palloc0(sizeof(OuterPlanState));
 	StreamFacts *facts;
 	double		selectivity;
+	double		present;		/* rows that have the required streams' keys */
 	bool		may_look = plan_may_look(root, rel);
 
 	state->table = table_spec_build(relid);
 	state->needed = plan_needed_columns(rel, state->table);
 	state->key_clauses = key_clauses_find(root, rel, state->table, rel->baserestrictinfo);
+	state->roles = stream_roles_find(root, rel, state->table, state->needed);
+	state->early_clauses = early_clauses_find(root, rel, state->table, state->roles,
+											  rel->baserestrictinfo);
 	state->can_seek = true;
 	facts = palloc0(sizeof(StreamFacts) * state->table->nstreams);
 	for (int s = 0; s < state->table->nstreams; s++)
 	{
 		if (may_look)
 			stream_facts(&state->table->streams[s], state->table->key, &facts[s]);
-		state->stream_rows += facts[s].rows;
 		state->bytes += facts[s].bytes;
+		if (state->roles[s] == STREAM_NOT_READ)
+			continue;
+		state->stream_rows += facts[s].rows;
+		state->read_bytes += facts[s].bytes;
 		state->can_seek &= facts[s].can_seek;
 	}
 
@@ -213,7 +226,15 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		selectivity = clauselist_selectivity(root, rel->baserestrictinfo, rel->relid,
 											 JOIN_INNER, NULL);
 	}
-	rel->rows = clamp_row_est(rel->tuples * selectivity);
+	rel->rows = rel->tuples * selectivity;
+	state->made_rows = rel->tuples * state->fraction;
+	present = intersection_rows(state->table->key, state->table->nstreams, facts, state->roles);
+	if (present >= 0)
+	{
+		rel->rows = Min(rel->rows, present * state->fraction);
+		state->made_rows = Min(state->made_rows, present * state->fraction);
+	}
+	rel->rows = clamp_row_est(rel->rows);
 	rel->fdw_private = state;
 }
 
@@ -280,29 +301,31 @@ plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
 
 /* What reading and merging the range of all streams costs, before rows are made of it. */
 static void
-plan_stream_cost(const OuterPlanState *state, const Bitmapset *needed, Cost *startup, Cost *run)
+plan_stream_cost(const OuterPlanState *state, Cost *startup, Cost *run)
 {
 	double		read = state->can_seek ? state->fraction : 1;
 	double		fields = 0;
 
 	for (int s = 0; s < state->table->nstreams; s++)
-		fields += table_scan_role(state->table, s, needed) == STREAM_OUTER;
+		fields += state->roles[s] != STREAM_KEYS_ONLY && state->roles[s] != STREAM_NOT_READ;
 	fields /= Max(state->table->nstreams, 1);
 
 	*startup = state->key_clauses ? SEEK_PAGES * state->table->nstreams * seq_page_cost : 0;
-	*run = read * (state->bytes / BLCKSZ * seq_page_cost +
+	*run = read * (state->read_bytes / BLCKSZ * seq_page_cost +
 				   state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
 }
 
 void
-plan_aggregate_base(RelOptInfo *rel, const Bitmapset *needed, AggregateBase *base)
+plan_aggregate_base(RelOptInfo *rel, AggregateBase *base)
 {
 	const OuterPlanState *state = rel->fdw_private;
 
 	base->table = state->table;
 	base->key_clauses = state->key_clauses;
-	base->rows = state->fraction * rel->tuples;
-	plan_stream_cost(state, needed, &base->startup, &base->run);
+	base->early_clauses = state->early_clauses;
+	base->roles = state->roles;
+	base->rows = state->made_rows;
+	plan_stream_cost(state, &base->startup, &base->run);
 }
 
 void
@@ -313,9 +336,9 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	Cost		run;
 
 	(void) relid;
-	plan_stream_cost(state, state->needed, &startup, &run);
+	plan_stream_cost(state, &startup, &run);
 	startup += rel->baserestrictcost.startup + rel->reltarget->cost.startup;
-	run += state->fraction * rel->tuples * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
+	run += state->made_rows * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	run += rel->rows * rel->reltarget->cost.per_tuple;
 
 	add_path(rel, (Path *)
@@ -325,6 +348,40 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 											rel->lateral_relids, NULL, NIL));
 }
 
+static bool
+plan_tests_early(const OuterPlanState *state, const RestrictInfo *source)
+{
+	ListCell   *cell;
+
+	foreach(cell, state->early_clauses)
+		if (((const EarlyClause *) lfirst(cell))->source == source)
+			return true;
+	return false;
+}
+
+/*
+ * The needed columns without those that nobody asks for but clauses which the
+ * executor has not to evaluate.
+ */
+static Bitmapset *
+plan_shown_columns(RelOptInfo *rel, const OuterPlanState *state, List *checked)
+{
+	Bitmapset  *used = NULL;
+	Bitmapset  *shown = NULL;
+	int			attnum = -1;
+
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
+	pull_varattnos((Node *) checked, rel->relid, &used);
+	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, used))
+		return bms_copy(state->needed);
+	while ((attnum = bms_next_member(state->needed, attnum)) >= 0)
+	{
+		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
+			shown = bms_add_member(shown, attnum);
+	}
+	return shown;
+}
+
 ForeignScan *
 outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPath *path,
 						List *tlist, List *clauses, Plan *outer_plan)
@@ -332,8 +389,11 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 	OuterPlanState *state = rel->fdw_private;
 	List	   *checked = NIL;	/* clauses that the executor evaluates */
 	List	   *ranged = NIL;	/* clauses that the range stands for */
+	List	   *early = NIL;	/* clauses that streams' rows are tested with */
 	List	   *values = NIL;
 	List	   *needed = NIL;
+	List	   *early_encoded;
+	Bitmapset  *shown;
 	int			attnum = -1;
 	ListCell   *cell;
 
@@ -356,6 +416,8 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 			continue;
 		if (exact)
 			ranged = lappend(ranged, source->clause);
+		else if (plan_tests_early(state, source))
+			early = lappend(early, source->clause);
 		else
 			checked = lappend(checked, source->clause);
 	}
@@ -366,10 +428,14 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 		if (clause->value)
 			values = lappend(values, clause->value);
 	}
-	while ((attnum = bms_next_member(state->needed, attnum)) >= 0)
+	shown = plan_shown_columns(rel, state, checked);
+	while ((attnum = bms_next_member(shown, attnum)) >= 0)
 		needed = lappend_int(needed, attnum);
+	early_encoded = early_clauses_encode(state->early_clauses, &values);
 
 	return make_foreignscan(tlist, checked, rel->relid, values,
-							list_make3(needed, key_clauses_encode(state->key_clauses), NIL),
-							NIL, ranged, outer_plan);
+							list_make5(needed, key_clauses_encode(state->key_clauses),
+									   stream_roles_encode(state->roles, state->table->nstreams),
+									   early_encoded, NIL),
+							NIL, list_concat(ranged, early), outer_plan);
 }

@@ -23,6 +23,15 @@ typedef enum ScanPrivate
 	 */
 	SCAN_PRIVATE_KEY_CLAUSES,
 
+	/* integer List: each stream's StreamRole */
+	SCAN_PRIVATE_ROLES,
+
+	/*
+	 * early_clauses_encode's List, which says where in fdw_exprs the values
+	 * are; the clauses are the last ones of fdw_recheck_quals
+	 */
+	SCAN_PRIVATE_EARLY_CLAUSES,
+
 	/*
 	 * NIL, or, where the scan computes aggregates (aggregate.h): an oid List
 	 * with the table, an integer List of attribute numbers of the columns that

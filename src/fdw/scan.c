@@ -23,6 +23,7 @@
 #include "fdw/aggregate.h"
 #include "fdw/fdw.h"
 #include "fdw/plan.h"
+#include "fdw/require.h"
 #include "fdw/scan.h"
 
 /*
@@ -73,8 +74,15 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 	state->conditions = key_conditions_decode(list_nth(plan->fdw_private,
 													   SCAN_PRIVATE_KEY_CLAUSES),
 											  &state->nconditions);
+	state->roles = stream_roles_decode(list_nth(plan->fdw_private, SCAN_PRIVATE_ROLES));
 	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY))
-		state->scan = table_scan_open(state->table, state->needed);
+	{
+		state->filters = early_filters_create(state->table,
+											  list_nth(plan->fdw_private,
+													   SCAN_PRIVATE_EARLY_CLAUSES));
+		state->scan = table_scan_open(state->table, state->needed, state->roles,
+									  early_filters_tests(state->filters));
+	}
 	if (node->ss.ss_currentRelation == NULL)
 		state->aggregates = aggregate_scan_begin(node, state);
 	MemoryContextSwitchTo(old);
@@ -106,6 +114,7 @@ outer_scan_start(ForeignScanState *node, OuterScanState *state)
 										&condition->isnull);
 		value = lnext(state->values, value);
 	}
+	early_filters_bind(state->filters, state->values, econtext);
 	key_range_build(state->table, state->conditions, state->nconditions, &state->range);
 	table_scan_start(state->scan, &state->range);
 	MemoryContextSwitchTo(old);

@@ -10,6 +10,7 @@
 
 #include "nodes/execnodes.h"
 
+#include "fdw/filter.h"
 #include "fdw/prune.h"
 #include "fdw/table_scan.h"
 
@@ -17,10 +18,13 @@ typedef struct OuterScanState
 {
 	TableSpec  *table;
 	Bitmapset  *needed;
+	StreamRole *roles;
+	EarlyFilters *filters;
 	TableScan  *scan;			/* NULL under EXPLAIN without ANALYZE */
 	int			nconditions;
 	KeyCondition *conditions;
-	List	   *values;			/* of ExprState, one for each condition but KEY_NULL */
+	List	   *values;			/* of ExprState, one for each condition but KEY_NULL,
+								 * then the filters' */
 	KeyRange	range;
 	MemoryContext range_context;	/* range and its values; reset by a rescan */
 	bool		started;		/* the range has been evaluated */

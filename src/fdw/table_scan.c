@@ -126,13 +126,17 @@ scan_resources(StreamResources *resources, int nstreams, int ncolumns)
 
 /* Prepare one stream's input; its vectors are found by field later. */
 static void
-scan_open_input(TableScan *scan, int stream, const Bitmapset *needed)
+scan_open_input(TableScan *scan, int stream, const Bitmapset *needed,
+				const StreamRole *roles, RowTests *tests)
 {
 	const StreamSpec *spec = &scan->table->streams[stream];
 	MergeInput *input = &scan->inputs[stream];
-	bool	   *wanted = palloc0(sizeof(bool) * Max(spec->nfields, 1));
+	bool	   *wanted;
 
-	input->role = table_scan_role(scan->table, stream, needed);
+	input->role = roles ? roles[stream] : table_scan_role(scan->table, stream, needed);
+	if (input->role == STREAM_NOT_READ)
+		return;
+	wanted = palloc0(sizeof(bool) * Max(spec->nfields, 1));
 	input->vectors = palloc(sizeof(FieldVector) * Max(spec->nfields, 1));
 	for (int f = 0; f < spec->nfields; f++)
 	{
@@ -147,7 +151,14 @@ scan_open_input(TableScan *scan, int stream, const Bitmapset *needed)
 		scan->columns[scan->ncolumns].vector = vector;
 		scan->ncolumns++;
 	}
+	for (int t = 0; tests != NULL && t < tests->ntests; t++)
+		wanted[tests->fields[t]] = true;
 	input->stream = stream_open(spec, scan->table->key, wanted, &scan->resources);
+	if (tests != NULL)
+	{
+		input->stream = filtered_open(input->stream, tests, &scan->resources);
+		input->tests = tests;
+	}
 }
 
 /* The merge's positions stay where they are, so they are looked up once. */
@@ -213,7 +224,8 @@ scan_prepare_rows(TableScan *scan, const Bitmapset *needed)
 }
 
 TableScan *
-table_scan_open(const TableSpec *table, const Bitmapset *needed)
+table_scan_open(const TableSpec *table, const Bitmapset *needed,
+				const StreamRole *roles, RowTests *const *tests)
 {
 	TableScan  *scan = palloc0(sizeof(TableScan));
 
@@ -231,7 +243,7 @@ table_scan_open(const TableSpec *table, const Bitmapset *needed)
 		scan->nkeys++;
 	}
 	for (int s = 0; s < table->nstreams; s++)
-		scan_open_input(scan, s, needed);
+		scan_open_input(scan, s, needed, roles, tests ? tests[s] : NULL);
 	scan->merge = outer_merge_create(table->key, table->nstreams, scan->inputs,
 									 scan->resources.batch_rows, work_mem);
 	scan_find_positions(scan);
@@ -424,7 +436,7 @@ table_scan_window_key(const TableScan *scan, int row, int key_column)
 bool
 table_scan_takes_batches(const TableScan *scan)
 {
-	return !outer_merge_repeats(scan->merge);
+	return outer_merge_is_plain(scan->merge);
 }
 
 void
@@ -447,7 +459,8 @@ table_scan_count(const TableScan *scan, int stream, StreamCounters *counters)
 {
 	ColumnStream *source = scan->inputs[stream].stream;
 
-	source->methods->count(source, counters);
+	if (source != NULL)
+		source->methods->count(source, counters);
 }
 
 void

@@ -27,14 +27,17 @@ typedef struct TableRows
 	bool	   *isnull;
 } TableRows;
 
-/* What a stream is read for, with "needed" as below. */
+/* What a stream is read for in the full outer join, with "needed" as below. */
 extern StreamRole table_scan_role(const TableSpec *table, int stream, const Bitmapset *needed);
 
 /*
  * Open all streams.  "needed" holds the attribute numbers of the columns whose
- * values are asked for.  Everything lives in the current context.
+ * values are asked for; "roles" says what each stream is read for (NULL: the
+ * full outer join); "tests" holds, by stream, what is tested of a required
+ * stream's rows (NULL: nothing).  Everything lives in the current context.
  */
-extern TableScan *table_scan_open(const TableSpec *table, const Bitmapset *needed);
+extern TableScan *table_scan_open(const TableSpec *table, const Bitmapset *needed,
+								  const StreamRole *roles, RowTests *const *tests);
 
 /* Start, or start again, on a range (NULL: everything), which must stay valid. */
 extern void table_scan_start(TableScan *scan, const KeyRange *range);

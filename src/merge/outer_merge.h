@@ -9,6 +9,7 @@
 #define OUTERJOIN_OUTER_MERGE_H
 
 #include "column/column_stream.h"
+#include "stream/filtered.h"
 
 typedef enum StreamRole
 {
@@ -35,10 +36,11 @@ extern void field_vector_init(FieldVector *vector, int field, int batch_rows);
 
 typedef struct MergeInput
 {
-	ColumnStream *stream;
+	ColumnStream *stream;		/* NULL if it is not read */
 	StreamRole	role;
 	int			nvectors;
 	FieldVector *vectors;		/* the wanted fields, decoded for the window's rows */
+	RowTests   *tests;			/* of a filtered stream, which is told of the range; or NULL */
 
 	/* the merge's own; others may read them */
 	int			from;			/* window: rows [from, to) of the batch */
@@ -49,6 +51,9 @@ typedef struct MergeInput
 	bool		final;			/* the batch reaches past the range: the last one */
 	bool		ended;			/* no batch will come */
 	bool		inside;			/* the range's lower bound has been found */
+	bool		placed;			/* the two below are set */
+	int64		start_image;	/* of the first key read since open or seek, ... */
+	int64		start_rows;		/* ... and the stream's rows_read before it */
 } MergeInput;
 
 /*
@@ -69,7 +74,8 @@ typedef struct MergeWindow
 typedef struct OuterMerge OuterMerge;
 
 /*
- * Takes over the streams; allocates in the current context, and borrows key
+ * With an input that is required, only keys that all required inputs have make
+ * rows.  Takes over the streams; allocates in the current context, and borrows key
  * and inputs.  batch_rows is the resources' of the streams.  memory_kb bounds
  * what a group of duplicates may hold before it spills.
  */
@@ -89,14 +95,14 @@ extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
 extern const MergeWindow *outer_merge_next(OuterMerge *merge);
 
 /*
- * May a row of an input stand in several rows of the result?  Else it stands
- * in one, and a window holds the rows [from, to) of every input.
+ * Does every row of every input stand in just one row of the result?  Then a
+ * window holds the rows [from, to) of every input.
  */
-extern bool outer_merge_repeats(const OuterMerge *merge);
+extern bool outer_merge_is_plain(const OuterMerge *merge);
 
 /*
- * Nobody will look at the positions from now on, which spares making them
- * where that is worth it.  Not for a merge that repeats rows.
+ * Nobody will look at the positions of a plain merge from now on, which spares
+ * making them where that is worth it.
  */
 extern void outer_merge_forgo_positions(OuterMerge *merge);
 

@@ -833,7 +833,48 @@ sub value_clause
 		return "coalesce($t$c->{name}::text, $t$other->{name}::text, '') " . pick('<>', '=') . " ''";
 	}
 	return "$t$c->{name} IN (" . join(', ', map { typed($value{ $c->{type} }->(), $c->{type}) } 1 .. 3) . ')' if chance(0.2);
+	return odd_value_clause($r, $t, $c) if chance(0.35);
 	return "$t$c->{name}" . ($c->{type} eq 'boolean' ? pick(' IS TRUE', ' IS NOT TRUE', '') : ' ' . pick('=', '<', '>', '<>') . ' ' . typed($value{ $c->{type} }->(), $c->{type}));
+}
+
+# forms that a stream can be required by, or only seems to be
+sub odd_value_clause
+{
+	my ($r, $t, $c) = @_;
+	my $name = "$t$c->{name}";
+	my $v = sub { return typed($value{ $c->{type} }->(), $c->{type}) };
+	my ($stream) = grep { grep { $_ == $c } @{ $_->{columns} } } @{ $r->{streams} };
+	my $near = pick(@{ $stream->{columns} });
+	my $far = pick(@{ $r->{columns} });
+	my @forms = (
+		sub { return "$name " . pick('=', '<>', '<') . ' ' . pick('ANY', 'ALL') . ' (ARRAY[' . join(', ', map { $v->() } 1 .. between(1, 3)) . pick('', ', NULL') . '])' },
+		sub { return "$name = ANY ('{}'::" . plain($c->{type}) . '[])' },
+		sub { return "NOT ($name " . pick('=', '<') . ' ' . $v->() . ')' },
+		sub { return "($name = " . $v->() . " OR $t$near->{name} IS NOT NULL)" },
+		sub { return "($name IS NOT NULL OR $t$far->{name} IS NOT NULL)" },
+		sub { return "(($name = " . $v->() . " AND $t$far->{name} IS NOT NULL) OR ($name IS NOT NULL AND $t$near->{name} IS NULL))" },
+		sub { return "$name IS NOT NULL AND $t$near->{name} IS NULL" },
+		sub { return "$name IS NOT NULL AND $t$far->{name} IS NULL" },
+		sub { return "$name IS " . pick('', 'NOT ') . 'DISTINCT FROM ' . pick($v->(), 'NULL') },
+		sub { return "$name = NULL" },
+		sub { return "length(${name}::text) " . pick('>', '<') . ' ' . between(0, 6) },
+		sub { return "${name}::text LIKE " . pick("'%'", "'a%'", "'1%'", "'%b'", "'_'", "''", "'\\\\%'", "'x'") },
+		sub { return "${name}::text " . pick('>', '<=', '=', '<>') . " '" . pick('', 'a', 'x', '3', 'NULL') . "'" },
+		sub { return "coalesce(${name}::text, 'none') = 'none'" },
+		sub { return "($name IS NULL) IS " . pick('TRUE', 'FALSE', 'NOT TRUE') },
+		sub { return "$name = (SELECT max(x.$c->{name}::text)::" . plain($c->{type}) . ' FROM T x)' },
+		sub { return "CASE WHEN $name IS NULL THEN $t$far->{name} IS NULL ELSE true END" },
+	);
+	my %like = map { ($_ => 1) } qw(text varchar(5));
+	push @forms, (sub { return "$name " . pick('LIKE', 'NOT LIKE', 'ILIKE') . ' ' . pick("'x%'", "'a%'", "'%'", "''", "'say%'", "'gr_n%'", "'a,b'") }) x 3 if $like{ $c->{type} };
+	my %whole = map { ($_ => 1) } qw(int2 int4 int8 public.small);
+	push @forms, (sub { return "$name " . pick('=', '<', '<=', '>', '>=', '<>') . ' ' . between(-40, 40) . pick('::int2', '::int4', '::int8', '::numeric', '') },
+		sub { return between(-40, 40) . ' ' . pick('=', '<', '>=') . " $name" },
+		sub { return "$name IN (" . join(', ', map { between(-40, 40) } 1 .. 12) . ')' }) x 2 if $whole{ $c->{type} };
+	my %float = map { ($_ => 1) } qw(float8 real);
+	push @forms, (sub { return "$name " . pick('=', '<', '<=', '>', '>=', '<>') . ' ' . pick("'NaN'", "'Infinity'", '0', '-1.5', '12::real', "'-0'::float8") }) x 4 if $float{ $c->{type} };
+	push @forms, (sub { return pick($name, "NOT $name", "$name IS FALSE", "$name IS NOT FALSE", "$name IS UNKNOWN", "$name = true") }) x 3 if $c->{type} eq 'boolean';
+	return pick(@forms)->();
 }
 
 sub clause
@@ -1010,7 +1051,8 @@ my @settings = (
 	'enable_seqscan = off', 'join_collapse_limit = 1', 'enable_hashjoin = off; SET enable_sort = off; SET enable_nestloop = off',
 	'enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off', 'random_page_cost = 0', 'cpu_tuple_cost = 0; SET cpu_operator_cost = 0',
 	(map { "outerjoin_fdw.batch_rows = $_" } 1, 2, 3, 7, 64, 1000), ('outerjoin_fdw.aggregates = off') x 3,
-	(map { "outerjoin_fdw.block_size = $_" } 64, 100, 1024), 'outerjoin_fdw.simd = off');
+	(map { "outerjoin_fdw.block_size = $_" } 64, 100, 1024), 'outerjoin_fdw.simd = off',
+	'outerjoin_fdw.required_streams = off', 'outerjoin_fdw.early_filters = off');
 
 sub run_round
 {
