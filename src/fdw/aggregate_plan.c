@@ -354,6 +354,7 @@ outerjoinGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	AggregateBase base;
 	Cost		startup;
 	Cost		total;
+	Path	   *path;
 
 	if (!outerjoin_aggregates || stage != UPPERREL_GROUP_AGG || output->fdw_private != NULL ||
 		!parse->hasAggs || parse->groupClause != NIL || parse->groupingSets != NIL ||
@@ -376,9 +377,12 @@ outerjoinGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	plan_aggregate_base(input, state->needed, &base);
 	find_cost(root, state, &base, output, &startup, &total);
 	output->fdw_private = state;
-	add_path(output, (Path *)
-			 compat_create_foreign_upper_path(root, output, output->reltarget,
-											  1, startup, total, NIL, NULL, NIL));
+	path = (Path *) compat_create_foreign_upper_path(root, output, output->reltarget,
+													 1, startup, total, NIL, NULL, NIL);
+
+	/* several processes might read different files, as with a scan that is not parallel */
+	path->parallel_safe = false;
+	add_path(output, path);
 }
 
 /* ------------------------------------------------------------ the plan */
