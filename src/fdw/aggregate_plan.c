@@ -384,6 +384,7 @@ outerjoinGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 	AggregateBase base;
 	Cost		startup;
 	Cost		total;
+	Path	   *path;
 
 	if (!outerjoin_aggregates || stage != UPPERREL_GROUP_AGG || output->fdw_private != NULL ||
 		!parse->hasAggs || parse->groupClause != NIL || parse->groupingSets != NIL ||
@@ -407,9 +408,12 @@ outerjoinGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 
 	find_cost(root, state, &base, output, &startup, &total);
 	output->fdw_private = state;
-	add_path(output, (Path *)
-			 compat_create_foreign_upper_path(root, output, output->reltarget,
-											  1, startup, total, NIL, NULL, NIL));
+	path = (Path *) compat_create_foreign_upper_path(root, output, output->reltarget,
+													 1, startup, total, NIL, NULL, NIL);
+
+	/* several processes might read different files, as with a scan that is not parallel */
+	path->parallel_safe = false;
+	add_path(output, path);
 }
 
 /* ------------------------------------------------------------ the plan */
