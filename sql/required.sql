@@ -213,3 +213,7 @@ SELECT expected('SELECT * FROM sizes') BETWEEN 24000 AND 28000 AS all,
 	expected('SELECT * FROM sizes WHERE even IS NOT NULL') BETWEEN 4800 AND 5200 AS even,
 	expected('SELECT * FROM sizes WHERE even IS NOT NULL AND late IS NOT NULL') BETWEEN 400 AND 600 AS both;
 SELECT count(*) FROM sizes WHERE even IS NOT NULL AND late IS NOT NULL;
+
+-- What fails early is counted.
+SELECT explain('SELECT many FROM far WHERE many = 7 AND id < 5000', ', ANALYZE, TIMING off, SUMMARY off, BUFFERS off');
+SELECT explain('SELECT many FROM far WHERE many = 7 AND few IS NULL', ', FORMAT yaml');

@@ -230,8 +230,15 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		aggregate_explain(node, es);
 	if (state->nconditions > 0)
 		ExplainPropertyText("Key Range", explain_range(node, state, es), es);
-	if (nearly > 0 && state->aggregates == NULL)
-		ExplainPropertyText("Early Filter", explain_early_clauses(node, nearly, es), es);
+	if (nearly > 0)
+	{
+		/* an upper plan's clauses stand elsewhere */
+		if (state->aggregates == NULL)
+			ExplainPropertyText("Early Filter", explain_early_clauses(node, nearly, es), es);
+		if (state->scan && es->analyze)
+			ExplainPropertyInteger("Rows Removed by Early Filter", NULL,
+								   early_filters_removed(state->filters), es);
+	}
 
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainOpenGroup("Streams", "Streams", false, es);

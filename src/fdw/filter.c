@@ -106,6 +106,26 @@ operator_strategy(Oid operator)
 	return 0;
 }
 
+/* LIKE and its kin: no operator class has them. */
+static bool
+function_is_like(Oid function)
+{
+	switch (function)
+	{
+		case F_TEXTLIKE:
+		case F_TEXTNLIKE:
+		case F_TEXTICLIKE:
+		case F_TEXTICNLIKE:
+		case F_BPCHARLIKE:
+		case F_BPCHARNLIKE:
+		case F_BPCHARICLIKE:
+		case F_BPCHARICNLIKE:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* Comparisons do no harm on rows that other clauses would have spared them. */
 static bool
 operator_is_cheap(Oid operator)
@@ -115,7 +135,7 @@ operator_is_cheap(Oid operator)
 	if (!OidIsValid(function) || !func_strict(function) ||
 		func_volatile(function) == PROVOLATILE_VOLATILE)
 		return false;
-	return function == F_TEXTLIKE || operator_strategy(operator) != 0;
+	return function_is_like(function) || operator_strategy(operator) != 0;
 }
 
 static bool
@@ -976,4 +996,17 @@ RowTests  **
 early_filters_tests(const EarlyFilters *filters)
 {
 	return filters->tests;
+}
+
+int64
+early_filters_removed(const EarlyFilters *filters)
+{
+	int64		removed = 0;
+
+	for (int s = 0; s < filters->nstreams; s++)
+	{
+		if (filters->tests[s] != NULL)
+			removed += filters->tests[s]->removed;
+	}
+	return removed;
 }

@@ -61,6 +61,9 @@ extern EarlyFilters *early_filters_create(const TableSpec *table, List *encoded)
 /* By stream, NULL where there is none; NULL if there are none at all. */
 extern RowTests **early_filters_tests(const EarlyFilters *filters);
 
+/* Rows that have failed the tests, of all streams. */
+extern int64 early_filters_removed(const EarlyFilters *filters);
+
 /*
  * Evaluate the tests' values, which are among "values" (a List of ExprState),
  * ahead of a scan or rescan.

@@ -109,6 +109,7 @@ test_batch(FilteredStream *filtered)
 		nrows = tests->pass(tests, t, tested->values, tested->isnull, rows, nrows, filtered->map);
 		rows = filtered->map;
 	}
+	tests->removed += end - first - nrows;
 	return nrows;
 }
 

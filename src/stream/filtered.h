@@ -21,6 +21,7 @@ struct RowTests
 	int			ntests;
 	int		   *fields;			/* [ntests] index into the stream's spec->fields */
 	bool		none;			/* no row can pass: nothing needs reading */
+	int64		removed;		/* rows that have failed so far */
 	const KeyRange *range;		/* rows outside are neither tested nor delivered;
 								 * NULL: everything */
 
