@@ -19,6 +19,7 @@ PG_MODULE_MAGIC;
 int			outerjoin_batch_rows = 0;
 int			outerjoin_block_size = 0;
 bool		outerjoin_simd = true;
+bool		outerjoin_aggregates = true;
 bool		outerjoin_required_streams = true;
 bool		outerjoin_early_filters = true;
 
@@ -45,6 +46,13 @@ _PG_init(void)
 							 "Use the processor's vector instructions.",
 							 "The answers are the same without.",
 							 &outerjoin_simd,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.aggregates",
+							 "Compute aggregates without GROUP BY while merging.",
+							 "The answers are the same without.",
+							 &outerjoin_aggregates,
 							 true,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
@@ -78,6 +86,7 @@ outerjoin_fdw_handler(PG_FUNCTION_ARGS)
 	routine->GetForeignRelSize = outerjoinGetForeignRelSize;
 	routine->GetForeignPaths = outerjoinGetForeignPaths;
 	routine->GetForeignPlan = outerjoinGetForeignPlan;
+	routine->GetForeignUpperPaths = outerjoinGetForeignUpperPaths;
 	routine->BeginForeignScan = outerjoinBeginForeignScan;
 	routine->IterateForeignScan = outerjoinIterateForeignScan;
 	routine->ReScanForeignScan = outerjoinReScanForeignScan;

@@ -20,6 +20,7 @@ typedef struct ArrowColumn
 	int			field;			/* number in the schema */
 	ArrowVector *vector;
 	ArrowConverter *converter;
+	bool		nulls_only;		/* only the vector's nulls are loaded */
 } ArrowColumn;
 
 typedef struct ArrowColumns

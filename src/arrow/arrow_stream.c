@@ -9,12 +9,9 @@
  * others are converted.  Values are loaded and converted when they are asked
  * for.
  *
-	if (arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED)
-		row = find_row(stream, bound);
-	else if (number == read_number)
-		row = read_rows;
-	else
-		row = pass_rows(stream, bound);
+ * A seek is a search over the record batches by their first keys, then one
+ * over the rows of the batch; compressed ones are gone through from its top,
+ * or, forward within the batch at hand, from where it stands.
  *
  * Nothing is read, and no memory is taken, before the first use.
  *
@@ -306,7 +303,7 @@ columns_extent(ArrowStream *stream, const ArrowColumns *columns, int64 rows)
 		const ArrowColumn *column = &columns->columns[i];
 		int64		least;
 
-		if (column->vector == NULL)
+		if (column->vector == NULL || column->nulls_only)
 			continue;
 		least = arrow_converter_least_bytes(column->converter);
 		if (least > 0)
@@ -365,6 +362,18 @@ arrow_stream_decode(ColumnStream *base, int field, int from, int to,
 	if (rows != NULL ? nrows == 0 : from >= to)
 		return;
 	context_push(&context, stream, column->name);
+	if (column->nulls_only)
+	{
+		if (!stream->loaded[field])
+			arrow_vector_load_nulls(column->vector, first, first + base->batch.nrows);
+		stream->loaded[field] = true;
+		if (rows != NULL)
+			arrow_convert_nulls(column->vector, first, first + base->batch.nrows, rows, nrows, isnull);
+		else
+			arrow_convert_nulls(column->vector, first + from, first + to, NULL, 0, isnull + from);
+		context_pop(&context);
+		return;
+	}
 	if (!stream->loaded[field])
 	{
 		arrow_vector_load(column->vector, first, first + base->batch.nrows);

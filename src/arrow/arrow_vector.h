@@ -104,6 +104,11 @@ extern int64 arrow_vector_extent(ArrowVector *vector, int64 from, int64 to, size
  */
 extern void arrow_vector_load(ArrowVector *vector, int64 from, int64 to);
 
+/*
+ * Load nothing of elements [from, to) but what arrow_is_null looks at.
+ */
+extern void arrow_vector_load_nulls(ArrowVector *vector, int64 from, int64 to);
+
 /* Read little at first: see arrow_buffer_begin_small. */
 extern void arrow_vector_begin_small(ArrowVector *vector);
 

@@ -184,7 +184,11 @@ prepare_batch(CsvStream *stream)
 	for (int i = 0; i < spec->nfields; i++)
 	{
 		if (stream->base.wanted[i])
+		{
 			stream->value_decoder[i] = create_decoder(stream, &spec->fields[i]);
+			if (spec->fields[i].nulls_only)
+				text_decoder_nulls_only(stream->value_decoder[i]);
+		}
 	}
 }
 

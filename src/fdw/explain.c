@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
+#include "fdw/aggregate.h"
 #include "fdw/fdw.h"
 #include "fdw/plan.h"
 #include "fdw/scan.h"
@@ -40,6 +41,20 @@ role_name(StreamRole role)
 			return "not read";
 	}
 	return "";
+}
+
+/* What a stream is read for, of which more is known than the merge has to. */
+static const char *
+stream_role_name(const OuterScanState *state, const StreamSpec *spec, StreamRole role)
+{
+	if (role != STREAM_OUTER)
+		return role_name(role);
+	for (int f = 0; f < spec->nfields; f++)
+	{
+		if (bms_is_member(spec->fields[f].attnum, state->needed) && !spec->fields[f].nulls_only)
+			return role_name(role);
+	}
+	return "nulls only";
 }
 
 /* "(id >= 2) AND (id <= 4)" */
@@ -149,7 +164,7 @@ kilobytes(int64 bytes)
 }
 
 static void
-explain_stream_text(const StreamSpec *spec, const Key *key, StreamRole role, List *files,
+explain_stream_text(const StreamSpec *spec, const Key *key, const char *role, List *files,
 					const StreamCounters *counters, ExplainState *es)
 {
 	StringInfoData text;
@@ -162,7 +177,7 @@ explain_stream_text(const StreamSpec *spec, const Key *key, StreamRole role, Lis
 		appendStringInfoString(&text, ", sorted here");
 	else if (spec->program != NULL || (files != NIL && !stream_can_seek(spec, key)))
 		appendStringInfoString(&text, ", cannot be sought");
-	appendStringInfo(&text, "), %s", role_name(role));
+	appendStringInfo(&text, "), %s", role);
 	if (counters)
 		appendStringInfo(&text, ", rows=" INT64_FORMAT " blocks=" INT64_FORMAT
 						 " skipped=" INT64_FORMAT " seeks=" INT64_FORMAT,
@@ -175,7 +190,7 @@ explain_stream_text(const StreamSpec *spec, const Key *key, StreamRole role, Lis
 }
 
 static void
-explain_stream_group(const StreamSpec *spec, const Key *key, StreamRole role, List *files,
+explain_stream_group(const StreamSpec *spec, const Key *key, const char *role, List *files,
 					 const StreamCounters *counters, ExplainState *es)
 {
 	ExplainOpenGroup("Stream", NULL, true, es);
@@ -191,7 +206,7 @@ explain_stream_group(const StreamSpec *spec, const Key *key, StreamRole role, Li
 	}
 	ExplainPropertyBool("Sorted", spec->sorted, es);
 	ExplainPropertyBool("Can Be Sought", stream_can_seek(spec, key), es);
-	ExplainPropertyText("Role", role_name(role), es);
+	ExplainPropertyText("Role", role, es);
 	if (counters)
 	{
 		ExplainPropertyInteger("Rows Read", NULL, counters->rows_read, es);
@@ -211,11 +226,15 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
 	int			nearly = list_length(list_nth(plan->fdw_private, SCAN_PRIVATE_EARLY_CLAUSES));
 
+	if (state->aggregates)
+		aggregate_explain(node, es);
 	if (state->nconditions > 0)
 		ExplainPropertyText("Key Range", explain_range(node, state, es), es);
 	if (nearly > 0)
 	{
-		ExplainPropertyText("Early Filter", explain_early_clauses(node, nearly, es), es);
+		/* an upper plan's clauses stand elsewhere */
+		if (state->aggregates == NULL)
+			ExplainPropertyText("Early Filter", explain_early_clauses(node, nearly, es), es);
 		if (state->scan && es->analyze)
 			ExplainPropertyInteger("Rows Removed by Early Filter", NULL,
 								   early_filters_removed(state->filters), es);
@@ -226,7 +245,7 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	for (int s = 0; s < table->nstreams; s++)
 	{
 		const StreamSpec *spec = &table->streams[s];
-		StreamRole	role = state->roles[s];
+		const char *role = stream_role_name(state, spec, state->roles[s]);
 		List	   *files = stream_files_present(spec);
 		StreamCounters counters = {0};
 

@@ -16,6 +16,7 @@
 extern int	outerjoin_batch_rows;
 extern int	outerjoin_block_size;
 extern bool outerjoin_simd;
+extern bool outerjoin_aggregates;
 extern bool outerjoin_required_streams;
 extern bool outerjoin_early_filters;
 
@@ -25,6 +26,10 @@ extern void outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid rel
 extern ForeignScan *outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 											ForeignPath *path, List *tlist,
 											List *clauses, Plan *outer_plan);
+
+/* aggregate_plan.c */
+extern void outerjoinGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
+										  RelOptInfo *input, RelOptInfo *output, void *extra);
 
 /* scan.c */
 extern void outerjoinBeginForeignScan(ForeignScanState *node, int eflags);

@@ -30,6 +30,7 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
+#include "fdw/aggregate.h"
 #include "fdw/estimate.h"
 #include "fdw/fdw.h"
 #include "fdw/filter.h"
@@ -298,25 +299,45 @@ plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
 	return pathkeys;
 }
 
-void
-outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
+/* What reading and merging the range of all streams costs, before rows are made of it. */
+static void
+plan_stream_cost(const OuterPlanState *state, Cost *startup, Cost *run)
 {
-	OuterPlanState *state = rel->fdw_private;
 	double		read = state->can_seek ? state->fraction : 1;
 	double		fields = 0;
-	Cost		startup;
-	Cost		run;
 
-	(void) relid;
 	for (int s = 0; s < state->table->nstreams; s++)
 		fields += state->roles[s] != STREAM_KEYS_ONLY && state->roles[s] != STREAM_NOT_READ;
 	fields /= Max(state->table->nstreams, 1);
 
-	startup = rel->baserestrictcost.startup + rel->reltarget->cost.startup;
-	if (state->key_clauses)
-		startup += SEEK_PAGES * state->table->nstreams * seq_page_cost;
-	run = read * (state->read_bytes / BLCKSZ * seq_page_cost +
-				  state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
+	*startup = state->key_clauses ? SEEK_PAGES * state->table->nstreams * seq_page_cost : 0;
+	*run = read * (state->read_bytes / BLCKSZ * seq_page_cost +
+				   state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
+}
+
+void
+plan_aggregate_base(RelOptInfo *rel, AggregateBase *base)
+{
+	const OuterPlanState *state = rel->fdw_private;
+
+	base->table = state->table;
+	base->key_clauses = state->key_clauses;
+	base->early_clauses = state->early_clauses;
+	base->roles = state->roles;
+	base->rows = state->made_rows;
+	plan_stream_cost(state, &base->startup, &base->run);
+}
+
+void
+outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
+{
+	OuterPlanState *state = rel->fdw_private;
+	Cost		startup;
+	Cost		run;
+
+	(void) relid;
+	plan_stream_cost(state, &startup, &run);
+	startup += rel->baserestrictcost.startup + rel->reltarget->cost.startup;
 	run += state->made_rows * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	run += rel->rows * rel->reltarget->cost.per_tuple;
 
@@ -376,9 +397,9 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 	int			attnum = -1;
 	ListCell   *cell;
 
-	(void) root;
+	if (IS_UPPER_REL(rel))
+		return aggregate_plan(root, rel, path, tlist, outer_plan);
 	(void) relid;
-	(void) path;
 	foreach(cell, clauses)
 	{
 		RestrictInfo *source = lfirst_node(RestrictInfo, cell);
@@ -413,8 +434,8 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 	early_encoded = early_clauses_encode(state->early_clauses, &values);
 
 	return make_foreignscan(tlist, checked, rel->relid, values,
-							list_make4(needed, key_clauses_encode(state->key_clauses),
+							list_make5(needed, key_clauses_encode(state->key_clauses),
 									   stream_roles_encode(state->roles, state->table->nstreams),
-									   early_encoded),
+									   early_encoded, NIL),
 							NIL, list_concat(ranged, early), outer_plan);
 }

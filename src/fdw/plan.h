@@ -31,6 +31,13 @@ typedef enum ScanPrivate
 	 * are; the clauses are the last ones of fdw_recheck_quals
 	 */
 	SCAN_PRIVATE_EARLY_CLAUSES,
+
+	/*
+	 * NIL, or, where the scan computes aggregates (aggregate.h): an oid List
+	 * with the table, an integer List of attribute numbers of the columns that
+	 * are asked for their nulls alone
+	 */
+	SCAN_PRIVATE_AGGREGATES,
 	SCAN_PRIVATE_LENGTH
 } ScanPrivate;
 

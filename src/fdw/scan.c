@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "fdw/aggregate.h"
 #include "fdw/fdw.h"
 #include "fdw/plan.h"
 #include "fdw/require.h"
@@ -61,7 +62,13 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 	old = MemoryContextSwitchTo(context);
 	state->range_context = AllocSetContextCreate(context, "outerjoin_fdw key range",
 												 ALLOCSET_SMALL_SIZES);
-	state->table = table_spec_build(RelationGetRelid(node->ss.ss_currentRelation));
+	if (node->ss.ss_currentRelation)
+		state->table = table_spec_build(RelationGetRelid(node->ss.ss_currentRelation));
+	else
+	{
+		state->table = table_spec_build(aggregate_scan_table(plan));
+		aggregate_scan_prepare(plan, state->table);
+	}
 	foreach(cell, list_nth(plan->fdw_private, SCAN_PRIVATE_NEEDED))
 		state->needed = bms_add_member(state->needed, lfirst_int(cell));
 	state->conditions = key_conditions_decode(list_nth(plan->fdw_private,
@@ -77,6 +84,8 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 		state->scan = table_scan_open(state->table, state->needed, state->roles,
 									  early_filters_tests(state->filters));
 	}
+	if (node->ss.ss_currentRelation == NULL)
+		state->aggregates = aggregate_scan_begin(node, state);
 	MemoryContextSwitchTo(old);
 
 	state->values = ExecInitExprList(plan->fdw_exprs, (PlanState *) node);
@@ -85,9 +94,8 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 		node->ss.ps.ExecProcNode = bare_next_row;
 }
 
-/* Evaluate the range's values and start on it. */
-static pg_noinline void
-scan_start(ForeignScanState *node, OuterScanState *state)
+pg_noinline void
+outer_scan_start(ForeignScanState *node, OuterScanState *state)
 {
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	MemoryContext old;
@@ -111,7 +119,7 @@ scan_start(ForeignScanState *node, OuterScanState *state)
 	key_range_build(state->table, state->conditions, state->nconditions, &state->range);
 	table_scan_start(state->scan, &state->range);
 	MemoryContextSwitchTo(old);
-	state->started = true;
+	state->started = state->aggregates == NULL;
 }
 
 /*
@@ -148,7 +156,11 @@ outerjoinIterateForeignScan(ForeignScanState *node)
 
 	slot_empty(slot);
 	if (unlikely(!state->started))
-		scan_start(node, state);
+	{
+		if (state->aggregates)
+			return aggregate_scan_next(node, state);
+		outer_scan_start(node, state);
+	}
 	if (table_scan_next(state->scan, &slot->tts_values, &slot->tts_isnull))
 		slot_show(slot);
 	return slot;
@@ -160,6 +172,8 @@ outerjoinReScanForeignScan(ForeignScanState *node)
 	OuterScanState *state = node->fdw_state;
 
 	state->started = false;
+	if (state->aggregates)
+		aggregate_scan_rescan(state->aggregates);
 }
 
 void

@@ -28,6 +28,10 @@ typedef struct OuterScanState
 	KeyRange	range;
 	MemoryContext range_context;	/* range and its values; reset by a rescan */
 	bool		started;		/* the range has been evaluated */
+	struct AggregateScan *aggregates;	/* a scan that computes aggregates; else NULL */
 } OuterScanState;
+
+/* Evaluate the range's values and start on it. */
+extern void outer_scan_start(ForeignScanState *node, OuterScanState *state);
 
 #endif							/* OUTERJOIN_SCAN_H */

@@ -408,6 +408,52 @@ table_scan_turn(TableScan *scan, Datum **values, bool **isnull)
 	return table_scan_next(scan, values, isnull);
 }
 
+const MergeWindow *
+table_scan_next_window(TableScan *scan)
+{
+	return outer_merge_next(scan->merge);
+}
+
+const FieldVector *
+table_scan_vector(const TableScan *scan, int attnum)
+{
+	const TableColumn *column = &scan->table->columns[attnum - 1];
+	const MergeInput *input = &scan->inputs[column->stream];
+
+	for (int v = 0; v < input->nvectors; v++)
+		if (input->vectors[v].field == column->field)
+			return &input->vectors[v];
+	elog(ERROR, "column %d is not read", attnum);
+	return NULL;				/* keep compiler quiet */
+}
+
+Datum
+table_scan_window_key(const TableScan *scan, int row, int key_column)
+{
+	return outer_merge_key(scan->merge, row, key_column);
+}
+
+bool
+table_scan_takes_batches(const TableScan *scan)
+{
+	return outer_merge_is_plain(scan->merge);
+}
+
+void
+table_scan_forgo_positions(TableScan *scan)
+{
+	outer_merge_forgo_positions(scan->merge);
+}
+
+int
+table_scan_batch_rows(const TableScan *scan, int stream, int *from)
+{
+	const MergeInput *input = &scan->inputs[stream];
+
+	*from = input->from;
+	return input->to - input->from;
+}
+
 void
 table_scan_count(const TableScan *scan, int stream, StreamCounters *counters)
 {

@@ -66,6 +66,26 @@ table_scan_next(TableScan *scan, Datum **values, bool **isnull)
 	return true;
 }
 
+/*
+ * Instead of rows, the merge's windows (outer_merge.h), after a start; NULL at
+ * the end.  A window's columns are table_scan_vector's, by the positions of
+ * the column's stream.
+ */
+extern const MergeWindow *table_scan_next_window(TableScan *scan);
+extern const FieldVector *table_scan_vector(const TableScan *scan, int attnum);
+extern Datum table_scan_window_key(const TableScan *scan, int row, int key_column);
+
+/*
+ * Does every row of a stream's batches stand in just one row of one window?
+ * Then a window holds the rows that table_scan_batch_rows says, beginning at
+ * *from in the stream's vectors, in their order.
+ */
+extern bool table_scan_takes_batches(const TableScan *scan);
+
+/* Where that is so: windows' positions will not be looked at. */
+extern void table_scan_forgo_positions(TableScan *scan);
+extern int	table_scan_batch_rows(const TableScan *scan, int stream, int *from);
+
 /* Add up one stream's counters. */
 extern void table_scan_count(const TableScan *scan, int stream, StreamCounters *counters);
 

@@ -38,6 +38,7 @@ struct OuterMerge
 	int			memory_kb;
 	int			capacity;		/* most slots of a window */
 	bool		repeats;		/* some stream may hold a key more than once */
+	bool		placeless;		/* positions are of no use */
 	bool		fresh;			/* nothing has been read yet */
 	const KeyRange *range;
 	MemoryContext context;

@@ -455,6 +455,19 @@ outer_merge_next(OuterMerge *merge)
 	return window;
 }
 
+bool
+outer_merge_is_plain(const OuterMerge *merge)
+{
+	return !merge->repeats && merge->required == NULL;
+}
+
+void
+outer_merge_forgo_positions(OuterMerge *merge)
+{
+	Assert(outer_merge_is_plain(merge));
+	merge->placeless = true;
+}
+
 const MergeWindow *
 outer_merge_window(const OuterMerge *merge)
 {

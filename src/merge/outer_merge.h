@@ -94,6 +94,18 @@ extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
  */
 extern const MergeWindow *outer_merge_next(OuterMerge *merge);
 
+/*
+ * Does every row of every input stand in just one row of the result?  Then a
+ * window holds the rows [from, to) of every input.
+ */
+extern bool outer_merge_is_plain(const OuterMerge *merge);
+
+/*
+ * Nobody will look at the positions of a plain merge from now on, which spares
+ * making them where that is worth it.
+ */
+extern void outer_merge_forgo_positions(OuterMerge *merge);
+
 /* Where windows are handed out: the position arrays stay the same for the merge's life. */
 extern const MergeWindow *outer_merge_window(const OuterMerge *merge);
 

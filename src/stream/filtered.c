@@ -178,6 +178,12 @@ filtered_decode(ColumnStream *stream, int field, int from, int to,
 		base->methods->decode(base, field, from, to, rows, nrows, values, isnull);
 		return;
 	}
+	if (filtered->whole && rows == NULL)
+	{
+		memcpy(values + from, tested->values + from, sizeof(Datum) * n);
+		memcpy(isnull + from, tested->isnull + from, sizeof(bool) * n);
+		return;
+	}
 	for (int i = 0; i < n; i++)
 	{
 		int			row = rows != NULL ? rows[i] : from + i;

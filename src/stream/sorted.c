@@ -67,6 +67,13 @@ typedef struct SortedStream
 	ValueArena *arena;
 } SortedStream;
 
+/* What a field's values are sorted along as: of one with only nulls, nothing. */
+static Oid
+value_type(const FieldSpec *field)
+{
+	return field->nulls_only ? BOOLOID : field->type;
+}
+
 static TupleDesc
 make_descriptor(const SortedStream *sorted)
 {
@@ -84,7 +91,8 @@ make_descriptor(const SortedStream *sorted)
 	{
 		const FieldSpec *field = &sorted->stream.spec->fields[sorted->wanted[i]];
 
-		TupleDescInitEntry(desc, ++attno, NULL, field->type, field->typmod, 0);
+		TupleDescInitEntry(desc, ++attno, NULL, value_type(field),
+						   field->nulls_only ? -1 : field->typmod, 0);
 	}
 	return desc;
 }
@@ -401,7 +409,8 @@ list_wanted(SortedStream *sorted)
 			continue;
 		sorted->place[i] = place;
 		sorted->wanted[place] = i;
-		get_typlenbyval(spec->fields[i].type, &sorted->typlen[place], &sorted->typbyval[place]);
+		get_typlenbyval(value_type(&spec->fields[i]), &sorted->typlen[place],
+						&sorted->typbyval[place]);
 		sorted->nwanted++;
 	}
 }

@@ -891,6 +891,48 @@ sub clause
 	return '(' . clause($r, $t) . ' OR ' . clause($r, $t) . ')';
 }
 
+# An aggregate of a column of this type.  Those whose result depends on the
+# order of the rows only where the rows have one order.
+sub aggregate
+{
+	my ($c, $type, $ordered) = @_;
+	my $plain = plain($type);
+	my @forms = ("count($c)", "count($c)", "count($c IS NULL OR NULL)", 'count(*)', "count(DISTINCT $c)", "max(length($c\::text))");
+	push @forms, ("sum($c)", "avg($c)", "sum($c + 1)", "stddev($c)", "bit_and(1) = 1 AND min($c)::numeric = min($c)::numeric", "min($c)", "max($c)")
+	  if $plain =~ /^(?:int\d|public.small)$/;
+	push @forms, ("sum($c)", "avg($c)::numeric(40,9)") if $plain =~ /^numeric/;
+	push @forms, ("min($c)", "max($c)") if $plain =~ /^(?:date|timestamp|timestamptz|timestamp\(0\)|time)$/ || $type eq 'text COLLATE "C"' || $plain =~ /^text$|^varchar/ && $type !~ /COLLATE/;
+	push @forms, ("sum($c)", "max($c)") if $plain eq 'interval' && $ordered;
+	push @forms, ("bool_and($c)", "bool_or($c)", "every($c)", "sum($c\::int)") if $plain eq 'boolean';
+	push @forms, ("sum($c)", "avg($c)", "min($c)", "max($c)", "sum($c * 2)", "var_pop($c)", "max($c\::float8)") if $plain =~ /^(?:float[48]|real)$/ && $ordered;
+	push @forms, ("string_agg($c\::text, '|')", "array_agg($c\::text)", "md5(string_agg($c\::text, '-'))", "json_agg($c\::text)") if $ordered;
+	push @forms, ("min($c)", "max($c)") if $plain =~ /^numeric/ && $ordered;
+	push @forms, "string_agg($c\::text, '|' ORDER BY $c\::text COLLATE \"C\")";
+	return pick(@forms);
+}
+
+sub aggregates_query
+{
+	my ($r) = @_;
+	my $ordered = !$r->{repeats};
+	my @keys = map { [ "k$_", $r->{key_types}[ $_ - 1 ] ] } 1 .. @{ $r->{key_types} };
+	my @columns = ((map { [ $_->{name}, $_->{type} ] } @{ $r->{columns} }), pick(@keys));
+	my $filtered = chance(0.3);
+	# a row in the order of a join would come anywhere
+	my $where = sub {
+		for (1 .. 100) { my $clause = clause($r, ''); return $clause if $clause !~ /SELECT|VALUES/ }
+		return 'true';
+	};
+	my @list = map { aggregate(@{ pick(@columns) }, $ordered) . ($filtered && chance(0.5) ? ' FILTER (WHERE ' . value_clause($r, '') . ')' : '') } 1 .. between(1, pick(2, 6));
+	@list = map { /DISTINCT|^bit_and|^md5|::numeric/ && / FILTER / ? s/ FILTER .*//r : $_ } @list;
+	push @list, 'count(*) + 1' if chance(0.3);
+	my $having = chance(0.1) ? ' HAVING count(*) ' . pick('>', '<') . ' ' . between(0, 100) : '';
+	my $clause = chance(0.4) ? 'true' : $where->();
+	my $order = join ', ', map { "k$_" . ($r->{descending}[ $_ - 1 ] ? ' DESC' : '') } 1 .. @{ $r->{key_types} };
+	my $select = 'SELECT ' . join(', ', @list);
+	return { sql => "$select FROM T WHERE $clause$having", oracle => "$select FROM (SELECT * FROM T ORDER BY $order) x WHERE $clause$having", quiet => $r->{repeats} };
+}
+
 # between the statements of a query that has several
 my $then = "\037";
 
@@ -949,6 +991,8 @@ sub make_query
 		sub { return { sql => "SELECT $xsome FROM T x JOIN T y ON $on WHERE " . clause($r, 'y.') } },
 		sub { return { sql => "SELECT count(*) FROM T x FULL JOIN (SELECT * FROM T WHERE " . clause($r, '') . ") y ON $on WHERE " . clause($r, 'x.') } },
 		sub { return { sql => "SELECT count(*) FROM T" } },
+		(sub { return aggregates_query($r) }) x 6,
+		sub { my $c = pick(@{ $r->{columns} }); return { sql => "SELECT n, (SELECT " . aggregate($c->{name}, $c->{type}, 0) . " FROM T x WHERE $ron AND n > 3) FROM r" } },
 		sub { return { sql => "SELECT 1 FROM T WHERE " . clause($r, '') } },
 		sub { return { sql => "SELECT EXISTS (SELECT FROM T WHERE " . clause($r, '') . ")" } },
 		sub { return { sql => "SELECT x FROM T x WHERE " . clause($r, 'x.') } },
@@ -1006,7 +1050,7 @@ my @settings = (
 	"IntervalStyle = 'iso_8601'", 'extra_float_digits = 0', "bytea_output = 'escape'", 'enable_incremental_sort = off',
 	'enable_seqscan = off', 'join_collapse_limit = 1', 'enable_hashjoin = off; SET enable_sort = off; SET enable_nestloop = off',
 	'enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off', 'random_page_cost = 0', 'cpu_tuple_cost = 0; SET cpu_operator_cost = 0',
-	(map { "outerjoin_fdw.batch_rows = $_" } 1, 2, 3, 7, 64, 1000),
+	(map { "outerjoin_fdw.batch_rows = $_" } 1, 2, 3, 7, 64, 1000), ('outerjoin_fdw.aggregates = off') x 3,
 	(map { "outerjoin_fdw.block_size = $_" } 64, 100, 1024), 'outerjoin_fdw.simd = off',
 	'outerjoin_fdw.required_streams = off', 'outerjoin_fdw.early_filters = off');
 
