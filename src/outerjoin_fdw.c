@@ -19,6 +19,7 @@ PG_MODULE_MAGIC;
 int			outerjoin_batch_rows = 0;
 int			outerjoin_block_size = 0;
 bool		outerjoin_simd = true;
+bool		outerjoin_backward = true;
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -43,6 +44,13 @@ _PG_init(void)
 							 "Use the processor's vector instructions.",
 							 "The answers are the same without.",
 							 &outerjoin_simd,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.backward",
+							 "Read files from their ends where a query wants that order.",
+							 NULL,
+							 &outerjoin_backward,
 							 true,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);

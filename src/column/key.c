@@ -133,6 +133,27 @@ key_init(Key *key)
 	key->exact = key->ncolumns == 1 && key->columns[0].integer_like;
 }
 
+Key *
+key_flipped(const Key *key)
+{
+	Key		   *flipped = palloc(sizeof(Key));
+
+	*flipped = *key;
+	flipped->columns = palloc(sizeof(KeyColumn) * key->ncolumns);
+	for (int i = 0; i < key->ncolumns; i++)
+	{
+		KeyColumn  *column = &flipped->columns[i];
+
+		*column = key->columns[i];
+		column->descending = !column->descending;
+		column->sort_operator = column->descending ?
+			lookup_type_cache(getBaseType(column->type), TYPECACHE_GT_OPR)->gt_opr :
+			column->less_operator;
+		column->full.ssup_reverse = column->descending;
+	}
+	return flipped;
+}
+
 /* ------------------------------------------------------------ bytes */
 
 /* A compressed or out-of-line value can come from a query, never from a file. */
@@ -230,6 +251,14 @@ key_image(const Key *key, Datum leading)
 	if (column->abbreviates)
 		return abbreviated_image(column, leading);
 	return 0;
+}
+
+int64
+key_flip_image(const Key *key, int64 image)
+{
+	const KeyColumn *column = &key->columns[0];
+
+	return column->integer_like || column->bytewise || column->abbreviates ? ~image : image;
 }
 
 void

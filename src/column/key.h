@@ -79,6 +79,15 @@ extern void key_column_init(KeyColumn *column);
 /* Set "exact" once all columns are initialised. */
 extern void key_init(Key *key);
 
+/*
+ * The same key the other way: every column descends where it ascended.
+ * Allocates in the current context; the rest is shared.
+ */
+extern Key *key_flipped(const Key *key);
+
+/* The image of a key under the flipped key, from its image under this one. */
+extern int64 key_flip_image(const Key *key, int64 image);
+
 /* Is this type carried as an int64? */
 extern bool key_type_is_integer_like(Oid type);
 

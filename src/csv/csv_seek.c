@@ -165,9 +165,8 @@ csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look)
 
 /* ------------------------------------------------------ finding lines */
 
-/* The start of the line after the next line end at or behind "from"; "limit" if none is before it. */
-static int64
-next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
+int64
+csv_next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
 {
 	char		bytes[LINE_BYTES];
 
@@ -193,21 +192,22 @@ csv_pass_lines(SourceFile *file, char line_byte, int lines)
 	int64		at = 0;
 
 	while (lines-- > 0 && at < size)
-		at = next_line(file, line_byte, at, size);
+		at = csv_next_line(file, line_byte, at, size);
 	return at;
 }
 
-int64
-csv_bisect(SourceFile *file, char line_byte, int64 first,
-		   CsvRowIsBefore is_before, void *state)
+/* Bring two places together that a row's start is sought between. */
+static void
+bisect(SourceFile *file, char line_byte, int64 *first, int64 *end,
+	   CsvRowIsBefore is_before, void *state)
 {
-	int64		low = first;	/* a row's start; all rows before it come before */
-	int64		high = source_file_identity(file)->size;	/* no row that starts here or later does */
+	int64		low = *first;	/* a row's start; all rows before it come before */
+	int64		high = *end;	/* no row that starts here or later does */
 
 	while (high - low > CLOSE_BYTES)
 	{
 		int64		middle = low + (high - low) / 2;
-		int64		row = next_line(file, line_byte, middle - 1, high);
+		int64		row = csv_next_line(file, line_byte, middle - 1, high);
 
 		CHECK_FOR_INTERRUPTS();
 		if (row < high && is_before(state, row))
@@ -215,5 +215,26 @@ csv_bisect(SourceFile *file, char line_byte, int64 first,
 		else
 			high = middle;
 	}
-	return low;
+	*first = low;
+	*end = high;
+}
+
+int64
+csv_bisect(SourceFile *file, char line_byte, int64 first,
+		   CsvRowIsBefore is_before, void *state)
+{
+	int64		end = source_file_identity(file)->size;
+
+	bisect(file, line_byte, &first, &end, is_before, state);
+	return first;
+}
+
+int64
+csv_bisect_back(SourceFile *file, char line_byte, int64 first, int64 end,
+				CsvRowIsBefore is_before, void *state)
+{
+	int64		high = end;
+
+	bisect(file, line_byte, &first, &high, is_before, state);
+	return high < end ? csv_next_line(file, line_byte, Max(high - 1, 0), end) : end;
 }

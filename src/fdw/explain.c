@@ -172,6 +172,8 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	OuterScanState *state = node->fdw_state;
 	const TableSpec *table = state->table;
 
+	if (table->file_key != NULL)
+		ExplainPropertyText("Scan Direction", "Backward", es);
 	if (state->nconditions > 0)
 		ExplainPropertyText("Key Range", explain_range(node, state, es), es);
 

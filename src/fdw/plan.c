@@ -6,6 +6,8 @@
  * One path: a pass over all streams, in key order, over the range of keys that
  * the clauses leave.  It claims an order only in terms of equivalence classes
  * that the query has already, so that it never makes the planner's work more.
+ * A second one goes from the streams' ends to their tops, where the query wants
+ * that order and they can be read so.
  *
  * Refuses to know: which clauses make a range (prune.c), and files.
  *
@@ -47,6 +49,7 @@ typedef struct OuterPlanState
 	double		fraction;		/* of the rows that lie in the range */
 	double		bytes;
 	bool		can_seek;		/* all streams can start at a key */
+	bool		can_go_back;	/* ... and can be read from their ends */
 } OuterPlanState;
 
 /* Shares of the server's cost units, measured against its own scans. */
@@ -184,6 +187,7 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	state->needed = plan_needed_columns(rel, state->table);
 	state->key_clauses = key_clauses_find(root, rel, state->table, rel->baserestrictinfo);
 	state->can_seek = true;
+	state->can_go_back = outerjoin_backward;
 	facts = palloc0(sizeof(StreamFacts) * state->table->nstreams);
 	for (int s = 0; s < state->table->nstreams; s++)
 	{
@@ -192,6 +196,7 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		state->stream_rows += facts[s].rows;
 		state->bytes += facts[s].bytes;
 		state->can_seek &= facts[s].can_seek;
+		state->can_go_back &= facts[s].can_go_back;
 	}
 
 	rel->tuples = plan_table_rows(rel, state, facts);
@@ -252,14 +257,14 @@ plan_orders_by(List *pathkeys, EquivalenceClass *eclass)
  * the key columns for which equivalence classes exist.
  */
 static List *
-plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
+plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state, const Key *key)
 {
 	const TableSpec *table = state->table;
 	List	   *pathkeys = NIL;
 
-	for (int k = 0; k < table->key->ncolumns; k++)
+	for (int k = 0; k < key->ncolumns; k++)
 	{
-		const KeyColumn *column = &table->key->columns[k];
+		const KeyColumn *column = &key->columns[k];
 		Expr	   *expr = (Expr *) makeVar(rel->relid, table->key_attnums[k], column->type,
 											column->typmod, column->collation, 0);
 		List	   *one = compat_build_expression_pathkey(root, expr, column->sort_operator, rel);
@@ -277,6 +282,20 @@ plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
 	return pathkeys;
 }
 
+/* The order of the rows the other way, where the query asks for it; else NIL. */
+static List *
+plan_backward_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
+{
+	List	   *pathkeys;
+
+	if (!state->can_go_back || root->query_pathkeys == NIL)
+		return NIL;
+	pathkeys = plan_pathkeys(root, rel, state, key_flipped(state->table->key));
+	if (pathkeys == NIL || linitial(pathkeys) != linitial(root->query_pathkeys))
+		return NIL;
+	return pathkeys;
+}
+
 void
 outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
@@ -285,6 +304,7 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	double		fields = 0;
 	Cost		startup;
 	Cost		run;
+	List	   *backward;
 
 	(void) relid;
 	for (int s = 0; s < state->table->nstreams; s++)
@@ -302,8 +322,16 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	add_path(rel, (Path *)
 			 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
 											startup, startup + run,
-											plan_pathkeys(root, rel, state),
-											rel->lateral_relids, NULL, NIL));
+											plan_pathkeys(root, rel, state, state->table->key),
+											rel->lateral_relids, NULL,
+											list_make1(makeBoolean(false))));
+	backward = plan_backward_pathkeys(root, rel, state);
+	if (backward != NIL)
+		add_path(rel, (Path *)
+				 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
+												startup, startup + run, backward,
+												rel->lateral_relids, NULL,
+												list_make1(makeBoolean(true))));
 }
 
 ForeignScan *
@@ -320,7 +348,6 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 
 	(void) root;
 	(void) relid;
-	(void) path;
 	foreach(cell, clauses)
 	{
 		RestrictInfo *source = lfirst_node(RestrictInfo, cell);
@@ -351,6 +378,7 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 		needed = lappend_int(needed, attnum);
 
 	return make_foreignscan(tlist, checked, rel->relid, values,
-							list_make2(needed, key_clauses_encode(state->key_clauses)),
+							list_make3(needed, key_clauses_encode(state->key_clauses),
+									   linitial(path->fdw_private)),
 							NIL, ranged, outer_plan);
 }

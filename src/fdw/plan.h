@@ -22,6 +22,9 @@ typedef enum ScanPrivate
 	 * KEY_NULL's, in the same order
 	 */
 	SCAN_PRIVATE_KEY_CLAUSES,
+
+	/* Boolean: the rows come the other way */
+	SCAN_PRIVATE_BACKWARD,
 	SCAN_PRIVATE_LENGTH
 } ScanPrivate;
 

@@ -61,6 +61,8 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 	state->range_context = AllocSetContextCreate(context, "outerjoin_fdw key range",
 												 ALLOCSET_SMALL_SIZES);
 	state->table = table_spec_build(RelationGetRelid(node->ss.ss_currentRelation));
+	if (boolVal(list_nth(plan->fdw_private, SCAN_PRIVATE_BACKWARD)))
+		table_spec_reverse(state->table);
 	foreach(cell, list_nth(plan->fdw_private, SCAN_PRIVATE_NEEDED))
 		state->needed = bms_add_member(state->needed, lfirst_int(cell));
 	state->conditions = key_conditions_decode(list_nth(plan->fdw_private,

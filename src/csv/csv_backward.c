@@ -1,0 +1,323 @@
+/*-------------------------------------------------------------------------
+ *
+ * csv_backward.c
+ *	  Where the rows of a text file begin, going from its end to its top.
+ *
+ * The end of a file is outside of quotes.  Where a quote is its own escape,
+ * each one met from there turns outside to inside or back, so a line end is
+ * known to be a row's end without a look at what precedes it.  With another
+ * escape that is not so: then a row is a line, which has to be promised or
+ * found out (csv_seek.h).  In the text format a line end is data behind an odd
+ * number of backslashes.
+ *
+ * The text format's "\." ends the data wherever it stands, so the file is
+ * looked through for it once; the answer is kept with the file's identity.
+ *
+ * Refuses to know: fields, and what is wrong with a row.  The reader reads
+ * what lies between two places found here as it reads any rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+
+#include "csv/csv_backward.h"
+#include "csv/csv_seek.h"
+#include "io/file_cache.h"
+
+#define LOOK_BYTES		(256 * 1024)
+#define LINE_BYTES		4096
+#define FIRST_WINDOW	4096
+
+/* ------------------------------------------------------ the file's ends */
+
+/* The start of the next line, however this one ends. */
+static int64
+pass_any_line(SourceFile *file, int64 at, int64 size)
+{
+	char		bytes[LINE_BYTES];
+	bool		cr = false;
+
+	while (at < size)
+	{
+		size_t		length = source_file_read(file, at, bytes, (size_t) Min(size - at, LINE_BYTES));
+
+		if (length == 0)
+			break;
+		for (size_t i = 0; i < length; i++)
+		{
+			if (cr)
+				return at + (int64) i + (bytes[i] == '\n');
+			if (bytes[i] == '\n')
+				return at + (int64) i + 1;
+			cr = bytes[i] == '\r';
+		}
+		at += (int64) length;
+	}
+	return size;
+}
+
+/* Where the first row begins: skipped lines end anyhow, the header's as the file's do. */
+static int64
+find_first(SourceFile *file, const CsvReader *reader)
+{
+	int64		size = source_file_identity(file)->size;
+	char		line_byte = csv_line_byte(reader->grammar.line_end);
+	int64		at = 0;
+	int			line = 0;
+
+	for (; line < reader->top_lines && line < reader->dialect->skip; line++)
+		at = pass_any_line(file, at, size);
+	for (; line < reader->top_lines; line++)
+		at = csv_next_line(file, line_byte, at, size);
+	return at;
+}
+
+/* Does an odd number of backslashes stand right before "at"? */
+static bool
+is_escaped(SourceFile *file, int64 first, int64 at)
+{
+	char		bytes[64];
+	bool		odd = false;
+
+	while (at > first)
+	{
+		size_t		length = (size_t) Min(at - first, (int64) sizeof(bytes));
+
+		if (source_file_read(file, at - (int64) length, bytes, length) != length)
+			break;
+		at -= (int64) length;
+		while (length > 0)
+		{
+			if (bytes[--length] != '\\')
+				return odd;
+			odd = !odd;
+		}
+	}
+	return odd;
+}
+
+/*
+ * Where the first line that is "\." begins, or where the file ends; -1 where
+ * the line is no proper end of data.
+ */
+static int64
+look_for_marker(SourceFile *file, int64 first)
+{
+	int64		size = source_file_identity(file)->size;
+	char	   *block = palloc(LOOK_BYTES);
+	int64		answer = size;
+
+	for (int64 at = first; answer == size && at < size;)
+	{
+		size_t		length = source_file_read(file, at, block, LOOK_BYTES);
+		const char *p = block;
+		const char *end = block + length;
+
+		CHECK_FOR_INTERRUPTS();
+		if (length == 0)
+			break;
+		while ((p = memchr(p, '\\', end - p)) != NULL)
+		{
+			int64		place = at + (p - block);
+			char		around[4] = "\n..\n";
+
+			if (p + 1 < end && p[1] != '.')
+			{
+				p += p[1] == '\\' ? 2 : 1;
+				continue;
+			}
+			p++;
+
+			/* the byte before, the two of the marker, the one behind */
+			if (place > first)
+				(void) source_file_read(file, place - 1, around, 4);
+			else
+				(void) source_file_read(file, place, around + 1, 3);
+			if (!csv_is_line_end(around[0]) || around[1] != '\\' || around[2] != '.')
+				continue;
+			answer = place + 2 < size && csv_is_line_end(around[3]) &&
+				!is_escaped(file, first, place - 1) ? place : -1;
+			break;
+		}
+		at += (int64) length;
+	}
+	pfree(block);
+	return answer;
+}
+
+static FileCache marker_cache = {"outerjoin_fdw ends of text files", sizeof(int64), NULL};
+
+static int64
+find_marker(SourceFile *file, int64 first)
+{
+	FileQuestion question;
+	const int64 *known = file_cache_find(&marker_cache, file, (uint64) first, &question);
+	int64		answer;
+
+	if (known != NULL)
+		return *known;
+	answer = look_for_marker(file, first);
+	file_cache_keep(&marker_cache, &question, &answer);
+	return answer;
+}
+
+bool
+csv_backward_can(const CsvReader *reader, const CsvDialect *dialect, SourceFile *file, bool look)
+{
+	if (file == NULL || dialect->multiline == MULTILINE_TRUE)
+		return false;
+	if (dialect->multiline == MULTILINE_AUTO && !PG_VALID_BE_ENCODING(dialect->encoding))
+		return false;
+	if (!dialect->grammar.csv)
+		return !look || find_marker(file, find_first(file, reader)) >= 0;
+	return dialect->multiline == MULTILINE_FALSE ||
+		dialect->grammar.quote == dialect->grammar.escape ||
+		csv_lines_are_rows(file, dialect, look);
+}
+
+/* Where the last line that is not blank ends, in [first, end]. */
+static int64
+last_line_end(const CsvBackward *backward, CsvLineEnd line_end, int64 end)
+{
+	int64		at = end;
+
+	while (at > backward->first)
+	{
+		size_t		length = (size_t) Min(at - backward->first, FIRST_WINDOW);
+
+		CHECK_FOR_INTERRUPTS();
+		if (source_file_read(backward->file, at - (int64) length, backward->bytes, length) != length)
+			break;
+		while (length > 0 && csv_is_line_end(backward->bytes[length - 1]))
+		{
+			length--;
+			at--;
+		}
+		if (length > 0)
+			return Min(end, at + (line_end == LINE_END_CRLF ? 2 : 1));
+	}
+	return backward->first;
+}
+
+void
+csv_backward_begin(CsvBackward *backward, const CsvReader *reader, size_t block_bytes, int queue)
+{
+	const CsvDialect *dialect = reader->dialect;
+
+	backward->file = reader->file;
+	backward->line_byte = csv_line_byte(reader->grammar.line_end);
+	backward->quotes = dialect->grammar.csv && dialect->multiline == MULTILINE_AUTO &&
+		dialect->grammar.quote == dialect->grammar.escape;
+	backward->quote = dialect->grammar.quote;
+	backward->escapes = !dialect->grammar.csv && dialect->multiline == MULTILINE_AUTO;
+	backward->block_bytes = Max(block_bytes, FIRST_WINDOW);
+	backward->bytes = palloc(backward->block_bytes);
+	backward->ahead = (int64) backward->block_bytes * Max(queue, 0);
+	backward->first = find_first(reader->file, reader);
+	backward->end = dialect->grammar.csv ? source_file_identity(reader->file)->size :
+		Max(find_marker(reader->file, backward->first), backward->first);
+	backward->end = last_line_end(backward, reader->grammar.line_end, backward->end);
+}
+
+/* ------------------------------------------------------ rows */
+
+/* A search going backward. */
+typedef struct RowHunt
+{
+	int64		end;
+	bool		in_quote;
+	int			rows;			/* whose starts have been found */
+	int64		start;			/* of the last of them */
+	int			most_rows;
+} RowHunt;
+
+/* A line end outside quotes, byte "n" of the window; true once there are enough rows. */
+static bool
+take_line_end(const CsvBackward *backward, RowHunt *hunt, int64 from, size_t n)
+{
+	int64		at = from + (int64) n;
+
+	if (at + 1 >= hunt->end)
+		return false;
+	if (backward->escapes && (n == 0 || backward->bytes[n - 1] == '\\') &&
+		is_escaped(backward->file, backward->first, at))
+		return false;
+	hunt->start = at + 1;
+	hunt->rows++;
+	return hunt->rows >= hunt->most_rows;
+}
+
+/* One window, which begins at byte "from" of the file. */
+static bool
+hunt_in_window(const CsvBackward *backward, RowHunt *hunt, int64 from, size_t length)
+{
+	const char *bytes = backward->bytes;
+
+	if (!backward->quotes || (!hunt->in_quote && memchr(bytes, backward->quote, length) == NULL))
+	{
+		const char *found;
+
+		while ((found = memrchr(bytes, backward->line_byte, length)) != NULL)
+		{
+			length = (size_t) (found - bytes);
+			if (take_line_end(backward, hunt, from, length))
+				return true;
+		}
+		return false;
+	}
+	while (length-- > 0)
+	{
+		char		c = bytes[length];
+
+		if (c == backward->quote)
+			hunt->in_quote = !hunt->in_quote;
+		else if (c == backward->line_byte && !hunt->in_quote &&
+				 take_line_end(backward, hunt, from, length))
+			return true;
+	}
+	return false;
+}
+
+int64
+csv_backward_rows(const CsvBackward *backward, int64 end, int most_rows, size_t most_bytes)
+{
+	RowHunt		hunt = {.end = end, .start = end, .most_rows = most_rows};
+	int64		at = end;
+	size_t		window = Min(FIRST_WINDOW, backward->block_bytes);
+
+	Assert(end > backward->first && most_rows > 0);
+	while (at > backward->first)
+	{
+		size_t		seen = (size_t) (end - at);
+		size_t		length = window;
+
+		CHECK_FOR_INTERRUPTS();
+		if (seen < most_bytes)
+			length = Min(length, most_bytes - seen);
+		else if (hunt.rows > 0)
+			return hunt.start;
+		else
+			hunt.most_rows = 1; /* a row longer than that comes alone */
+		length = (size_t) Min((int64) length, at - backward->first);
+		if (length == backward->block_bytes && backward->ahead > 0)
+		{
+			int64		ahead = Max(at - (int64) length - backward->ahead, backward->first);
+
+			source_file_prefetch(backward->file, ahead, at - (int64) length - ahead);
+		}
+		if (source_file_read(backward->file, at - (int64) length, backward->bytes, length) != length)
+			elog(ERROR, "file \"%s\" has become shorter unnoticed", source_file_name(backward->file));
+		at -= (int64) length;
+		if (hunt_in_window(backward, &hunt, at, length))
+			return hunt.start;
+		window = Min(window * 2, backward->block_bytes);
+	}
+
+	/* up to the top all is the first row, which belongs to them if there is room */
+	if (hunt.rows > 0 && (size_t) (end - backward->first) > most_bytes)
+		return hunt.start;
+	return backward->first;
+}
