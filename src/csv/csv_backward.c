@@ -30,6 +30,7 @@
 #define LOOK_BYTES		(256 * 1024)
 #define LINE_BYTES		4096
 #define FIRST_WINDOW	4096
+#define PIECE_BYTES		256
 
 /* ------------------------------------------------------ the file's ends */
 
@@ -250,6 +251,31 @@ take_line_end(const CsvBackward *backward, RowHunt *hunt, int64 from, size_t n)
 	return hunt->rows >= hunt->most_rows;
 }
 
+/*
+ * Pass over pieces of the window, from its end, while not even all their line
+ * ends are enough rows; what is left of it.
+ */
+static size_t
+pass_pieces(const CsvBackward *backward, RowHunt *hunt, int64 from, size_t length)
+{
+	if (backward->escapes || from + (int64) length == hunt->end)
+		return length;
+	while (length > PIECE_BYTES)
+	{
+		const char *piece = backward->bytes + length - PIECE_BYTES;
+		int64		lines = csv_count_lines(piece, PIECE_BYTES, backward->line_byte);
+
+		if (hunt->rows + lines >= hunt->most_rows)
+			break;
+		length -= PIECE_BYTES;
+		hunt->rows += (int) lines;
+		if (lines > 0)
+			hunt->start = from + ((const char *) memchr(piece, backward->line_byte, PIECE_BYTES) -
+								  backward->bytes) + 1;
+	}
+	return length;
+}
+
 /* One window, which begins at byte "from" of the file. */
 static bool
 hunt_in_window(const CsvBackward *backward, RowHunt *hunt, int64 from, size_t length)
@@ -260,6 +286,7 @@ hunt_in_window(const CsvBackward *backward, RowHunt *hunt, int64 from, size_t le
 	{
 		const char *found;
 
+		length = pass_pieces(backward, hunt, from, length);
 		while ((found = memrchr(bytes, backward->line_byte, length)) != NULL)
 		{
 			length = (size_t) (found - bytes);
