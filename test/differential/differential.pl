@@ -953,7 +953,7 @@ sub make_query
 		sub { return { sql => "SELECT r.n, l.* FROM r, LATERAL (SELECT $keys FROM T x WHERE x.k1 " . pick('=', '<', '<=', '>') . " r.k1 AND " . clause($r, 'x.') . " ORDER BY $backward LIMIT " . between(1, 4) . ") l", loose => 1 } },
 		sub {
 			my @fetches = map { pick('NEXT', 'PRIOR', 'FIRST', 'LAST', 'ABSOLUTE ' . between(-5, 20), 'FORWARD ' . between(0, 9), 'BACKWARD ' . between(0, 9), 'FORWARD ALL', 'BACKWARD ALL') } 1 .. 7;
-			return { sql => "BEGIN$then DECLARE c " . pick('SCROLL', 'SCROLL', '') . " CURSOR FOR SELECT $keys FROM T WHERE " . pick('true', key_clause($r, '')) . " ORDER BY $backward" . join('', map { "$then FETCH $_ FROM c" } @fetches) . "$then COMMIT", ordered => 1, loose => 1 };
+			return { sql => "BEGIN$then DECLARE c SCROLL CURSOR FOR SELECT $keys FROM T WHERE " . pick('true', key_clause($r, '')) . " ORDER BY $backward" . join('', map { "$then FETCH $_ FROM c" } @fetches) . "$then COMMIT", ordered => 1, loose => 1 };
 		},
 		sub { my $c = pick(@{ $r->{columns} }); return { sql => "SELECT $c->{name} IS NULL, count(*) FROM T GROUP BY 1" } },
 		sub { return { sql => "SELECT k1 IS NULL, count(*), row_number() OVER (ORDER BY k1$direction) FROM T GROUP BY k1" } },

@@ -1820,6 +1820,115 @@ play_seeks(void *argument)
 	stream->methods->close(stream);
 }
 
+/*
+ * Batches from the end: each must be the rows right before those of the last
+ * one, in the file's order.  The first one ends with row number "at_least" to
+ * "at_most" (rows count from 1; 0: none).
+ */
+static void
+compare_back(FileCase *file, ColumnStream *stream, int at_least, int at_most, int batches)
+{
+	int			at = -1;
+
+	while (batches-- > 0 && stream->methods->previous_batch(stream))
+	{
+		const ColumnBatch *batch = &stream->batch;
+		int			n = batch->nrows;
+		Datum		values[1000];
+		bool		isnull[1000];
+		RowLocation location;
+
+		if (n < 1 || n > file->resources.batch_rows)
+			set_failure(file, "a batch of %d rows, %d are the most", n, file->resources.batch_rows);
+		stream_decode(stream, 0, 0, n, values, isnull);
+		stream->methods->locate(stream, n - 1, &location);
+		if (at < 0)
+		{
+			at = (int) location.row;
+			if (at < at_least || at > at_most)
+				set_failure(file, "going back begins with row %d, not %d to %d", at, at_least, at_most);
+		}
+		for (int row = n - 1; row >= 0 && file->failure[0] == '\0'; row--, at--)
+		{
+			int64		want = at > 0 ? file->rows[at - 1].number : 0;
+			int64		image = batch->image[row];
+
+			if (row == 0)
+				stream->methods->locate(stream, row, &location);
+			if (at <= 0 || (file->column.descending ? image + 1 : image) != want)
+				set_failure(file, "going back, row %d has the key %lld, not %lld", at, (long long) image, (long long) want);
+			else if (!value_right(file, &file->rows[at - 1], values[row], isnull[row]))
+				set_failure(file, "going back, wrong value in row %d", at);
+			else if ((row == 0 || row == n - 1) &&
+					 (location.row != at || location.line != file->rows[at - 1].line))
+				set_failure(file, "going back, row %d is said to be row %lld, line %lld, not line %lld", at,
+							(long long) location.row, (long long) location.line,
+							(long long) file->rows[at - 1].line);
+		}
+		if (file->failure[0] != '\0')
+			return;
+		/* the row behind a batch is known as well */
+		stream->methods->locate(stream, n, &location);
+		if (at + n < file->nrows &&
+			(location.row != at + n + 1 || location.line != file->rows[at + n].line))
+			set_failure(file, "the row behind a batch is said to be row %lld, line %lld",
+						(long long) location.row, (long long) location.line);
+	}
+	if (batches >= 0 && at > 0)
+		set_failure(file, "going back ends before row %d", at);
+	if (batches >= 0 && at < 0 && at_least > 0)
+		set_failure(file, "going back, no rows instead of %d", at_least);
+}
+
+/* The last row that may come: not more than some 16 kB behind the last one wanted. */
+static int
+last_near(const FileCase *file, int within, bool can_seek)
+{
+	size_t		from = within < file->nrows ? file->rows[within].offset : file->text.length;
+	int			i = within;
+
+	if (!can_seek || file->text.length < 64 * 1024)
+		return file->nrows;
+	while (i < file->nrows && file->rows[i].offset - from < 17 * 1024)
+		i++;
+	return i;
+}
+
+static void
+play_backward(void *argument)
+{
+	FileCase   *file = argument;
+	const bool	wanted[] = {true};
+	ColumnStream *stream;
+
+	write_case(file);
+	file->resources.file_key = &file->key;
+	stream = csv_column_format.open(&file->spec, &file->segment, &file->key, wanted, &file->resources);
+	if (!stream->can_go_back)
+		set_failure(file, "cannot be read from its end");
+	for (int i = 0; i < 8 && file->failure[0] == '\0'; i++)
+	{
+		int64		number = file->nrows > 0 ? file->rows[random_below(file->nrows)].number + random_below(3) - 1 : 0;
+		bool		inclusive = one_in(2);
+		int			within = first_within(file, number, !inclusive);
+		int64		image = file->column.descending ? number - 1 : number;
+		Datum		value = Int64GetDatum(file->column.descending ? -number : number);
+		KeyBound	bound = {.ncolumns = 1, .inclusive = inclusive, .image = image, .values = &value};
+
+		if (i == 0 || one_in(3))
+		{
+			if (i > 0)
+				stream->methods->seek_back(stream, NULL);
+			compare_back(file, stream, file->nrows, file->nrows, one_in(3) ? 3 : INT_MAX);
+			continue;
+		}
+		stream->methods->seek_back(stream, &bound);
+		compare_back(file, stream, within, last_near(file, within, !file->multiline),
+					 one_in(2) ? 3 : INT_MAX);
+	}
+	stream->methods->close(stream);
+}
+
 static void
 random_style(FileStyle *style)
 {
@@ -1868,6 +1977,44 @@ test_seeks(uint64 seed, int rounds)
 		MemoryContextDelete(context);
 	}
 	tap_ok(failed == 0, "seeks in %d files miss nothing, read little before, and know where they are", rounds);
+	tap_ok(rounds < 50 || large > rounds / 4, "%d of them were large", large);
+}
+
+static void
+test_backward(uint64 seed, int rounds)
+{
+	int			failed = 0;
+	int			large = 0;
+
+	for (int i = 0; i < rounds && failed < 5; i++)
+	{
+		MemoryContext context = AllocSetContextCreate(TopMemoryContext, "round", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(context);
+		FileCase	file;
+		FileStyle	style;
+
+		random_style(&style);
+		make_case(&file, &style);
+		if (one_in(2))
+			file.resources.block_bytes = 1 + random_below(one_in(2) ? 100 : 10000);
+		file.resources.first_rows = 1 + random_below(200);
+		if (!file.multiline && one_in(3))
+			file.spec.text.multiline = MULTILINE_FALSE;
+		large += file.text.length > 64 * 1024;
+		if (!server_stub_try(play_backward, &file))
+			set_failure(&file, "error: %s (%s)", server_stub_error.message, server_stub_error.context);
+		if (file.failure[0] != '\0')
+		{
+			failed++;
+			tap_note("seed %llu round %d: %s, line end %02x, header %d, skip %d, quoted %d, multiline %d, latin1 %d, marker %d, %d rows, %zu bytes, blocks of %zu: %s",
+					 (unsigned long long) seed, i, style.csv ? "csv" : "text", style.line_end[0], style.header,
+					 style.skip, style.quoted, file.multiline, style.latin1, style.marker, style.nrows,
+					 file.text.length, file.resources.block_bytes, file.failure);
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(context);
+	}
+	tap_ok(failed == 0, "%d files read from their ends have the same rows, the same places, and nothing is missed", rounds);
 	tap_ok(rounds < 50 || large > rounds / 4, "%d of them were large", large);
 }
 
@@ -2007,6 +2154,7 @@ main(int argc, char **argv)
 	test_marks(rounds);
 	test_taken(rounds);
 	test_seeks(seed, rounds / 50);
+	test_backward(seed, rounds / 20);
 	test_random_facts(rounds / 50);
 	test_facts();
 	unlink(psprintf("%s/f.csv", scratch));
