@@ -11,7 +11,8 @@
  * number of backslashes.
  *
  * The text format's "\." ends the data wherever it stands, so the file is
- * looked through for it once; the answer is kept with the file's identity.
+ * looked through for it once, and the answer kept with the file's identity,
+ * unless it is promised to be the last line if there is one.
  *
  * Refuses to know: fields, and what is wrong with a row.  The reader reads
  * what lies between two places found here as it reads any rows.
@@ -149,14 +150,49 @@ look_for_marker(SourceFile *file, int64 first)
 	return answer;
 }
 
+/* The same where nothing but blank lines follows it. */
+static int64
+look_for_last_marker(SourceFile *file, int64 first)
+{
+	int64		size = source_file_identity(file)->size;
+	int64		at = size;
+	char		tail[LINE_BYTES];
+
+	while (at > first)
+	{
+		size_t		length = (size_t) Min(at - first, LINE_BYTES);
+		size_t		end = length;
+
+		CHECK_FOR_INTERRUPTS();
+		if (source_file_read(file, at - (int64) length, tail, length) != length)
+			break;
+		while (end > 0 && csv_is_line_end(tail[end - 1]))
+			end--;
+		at -= (int64) (length - end);
+
+		/* once more from there, where the window may hold too little of the line */
+		if (end == 0 || (end < 3 && at - (int64) end > first))
+			continue;
+		if (end < 2 || tail[end - 2] != '\\' || tail[end - 1] != '.' ||
+			(end > 2 && !csv_is_line_end(tail[end - 3])))
+			break;
+		return at < size && (end == 2 || !is_escaped(file, first, at - 3)) ? at - 2 : -1;
+	}
+	return size;
+}
+
 static FileCache marker_cache = {"outerjoin_fdw ends of text files", sizeof(int64), NULL};
 
 static int64
-find_marker(SourceFile *file, int64 first)
+find_marker(SourceFile *file, const CsvDialect *dialect, int64 first)
 {
 	FileQuestion question;
-	const int64 *known = file_cache_find(&marker_cache, file, (uint64) first, &question);
+	const int64 *known;
 	int64		answer;
+
+	if (dialect->multiline == MULTILINE_FALSE)
+		return look_for_last_marker(file, first);
+	known = file_cache_find(&marker_cache, file, (uint64) first, &question);
 
 	if (known != NULL)
 		return *known;
@@ -173,7 +209,7 @@ csv_backward_can(const CsvReader *reader, const CsvDialect *dialect, SourceFile 
 	if (dialect->multiline == MULTILINE_AUTO && !PG_VALID_BE_ENCODING(dialect->encoding))
 		return false;
 	if (!dialect->grammar.csv)
-		return !look || find_marker(file, find_first(file, reader)) >= 0;
+		return !look || find_marker(file, dialect, find_first(file, reader)) >= 0;
 	return dialect->multiline == MULTILINE_FALSE ||
 		dialect->grammar.quote == dialect->grammar.escape ||
 		csv_lines_are_rows(file, dialect, look);
@@ -219,7 +255,7 @@ csv_backward_begin(CsvBackward *backward, const CsvReader *reader, size_t block_
 	backward->ahead = (int64) backward->block_bytes * Max(queue, 0);
 	backward->first = find_first(reader->file, reader);
 	backward->end = dialect->grammar.csv ? source_file_identity(reader->file)->size :
-		Max(find_marker(reader->file, backward->first), backward->first);
+		Max(find_marker(reader->file, dialect, backward->first), backward->first);
 	backward->end = last_line_end(backward, reader->grammar.line_end, backward->end);
 }
 
