@@ -115,6 +115,7 @@ key_column_init(KeyColumn *column)
 	column->typlen = entry->typlen;
 	column->typbyval = entry->typbyval;
 	column->less_operator = entry->lt_opr;
+	column->greater_operator = entry->gt_opr;
 	column->sort_operator = column->descending ? entry->gt_opr : entry->lt_opr;
 	column->integer_like = key_type_is_integer_like(base_type);
 
@@ -146,9 +147,7 @@ key_flipped(const Key *key)
 
 		*column = key->columns[i];
 		column->descending = !column->descending;
-		column->sort_operator = column->descending ?
-			lookup_type_cache(getBaseType(column->type), TYPECACHE_GT_OPR)->gt_opr :
-			column->less_operator;
+		column->sort_operator = column->descending ? column->greater_operator : column->less_operator;
 		column->full.ssup_reverse = column->descending;
 	}
 	return flipped;

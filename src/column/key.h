@@ -37,6 +37,7 @@ typedef struct KeyColumn
 	bool		integer_like;	/* the value, sign extended, is its own image */
 	bool		bytewise;		/* values sort as their bytes do: text under "C", uuid */
 	Oid			less_operator;	/* of the default btree operator class */
+	Oid			greater_operator;
 	Oid			sort_operator;	/* "<", or ">" where descending */
 	SortSupportData full;		/* compares values */
 	bool		abbreviates;	/* abbreviated holds a converter to unsigned order */
