@@ -124,7 +124,7 @@ look_for_marker(SourceFile *file, int64 first)
 		while ((p = memchr(p, '\\', end - p)) != NULL)
 		{
 			int64		place = at + (p - block);
-			char		around[4] = "\n..\n";
+			char		around[] = "\n..\n";
 
 			if (p + 1 < end && p[1] != '.')
 			{
