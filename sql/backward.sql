@@ -17,11 +17,18 @@ CREATE VIEW o AS SELECT id, a, b FROM a FULL JOIN b USING (id);
 SELECT * FROM f ORDER BY id DESC LIMIT 4;
 SELECT explain('SELECT * FROM f ORDER BY id DESC LIMIT 4');
 -- only the ends are read
-SELECT explain('SELECT * FROM f ORDER BY id DESC LIMIT 4', ', ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT explain('SELECT * FROM f ORDER BY id DESC LIMIT 4', ', ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF');
 SELECT differences('SELECT * FROM f ORDER BY id DESC', 'SELECT * FROM o ORDER BY id DESC', true);
 SELECT differences('SELECT * FROM f ORDER BY id DESC LIMIT 7 OFFSET 20000', 'SELECT * FROM o ORDER BY id DESC LIMIT 7 OFFSET 20000', true);
 -- the direction is a word of its own for programs
-EXPLAIN (COSTS OFF, FORMAT YAML) SELECT id FROM f ORDER BY id DESC;
+CREATE FUNCTION explain_json(query text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (COSTS OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN plan->0->'Plan';
+END $$;
+SELECT explain_json('SELECT id FROM f ORDER BY id DESC')->'Scan Direction' AS down, explain_json('SELECT id FROM f ORDER BY id')->'Scan Direction' AS up;
 -- without
 SET outerjoin_fdw.backward = off;
 SELECT explain('SELECT * FROM f ORDER BY id DESC LIMIT 4');
@@ -36,12 +43,12 @@ SELECT query, sorts(query), direction FROM unnest(ARRAY[
 
 -- min and max are the first row of either end.
 SELECT min(id), max(id) FROM f;
-SELECT explain('SELECT min(id), max(id) FROM f', ', ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT explain FROM explain('SELECT min(id), max(id) FROM f', ', ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF') WHERE explain !~ 'InitPlan';
 SELECT max(id) FROM f WHERE id < 100;
 SELECT max(id) FROM f WHERE id < 1;
 
 -- Ranges: a seek to the upper end.
-SELECT explain('SELECT * FROM f WHERE id <= 15001 ORDER BY id DESC LIMIT 3', ', ANALYZE, TIMING OFF, SUMMARY OFF');
+SELECT explain('SELECT * FROM f WHERE id <= 15001 ORDER BY id DESC LIMIT 3', ', ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF');
 SELECT * FROM f WHERE id <= 15001 ORDER BY id DESC LIMIT 3;
 SELECT * FROM f WHERE id < 15001 AND id > 14998 ORDER BY id DESC;
 SELECT * FROM f WHERE id > 29998 ORDER BY id DESC;
