@@ -48,7 +48,7 @@
 #define FIRST_WINDOW		(1024 * 1024)
 
 /* From the end to the top, a window of compressed bytes holds so many blocks. */
-#define BACKWARD_BLOCKS		8
+#define BACKWARD_BLOCKS		16
 
 /* What a read of no bytes points to */
 static const char nothing[ARROW_BUFFER_SLACK] __attribute__((aligned(WINDOW_ALIGNMENT)));

@@ -550,7 +550,7 @@ arrow_file_rows_before(ArrowFile *file, int64 number)
 }
 
 /* More rows than this in a compressed record batch are worth reading forward only ... */
-#define MOST_ROWS_BACKWARD			(4 * 1024 * 1024)
+#define MOST_ROWS_BACKWARD			(16 * 1024 * 1024)
 /* ... and so are more dictionary batches than this between record batches. */
 #define MOST_DICTIONARIES_BACKWARD	64
 
