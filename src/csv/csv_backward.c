@@ -35,48 +35,6 @@
 
 /* ------------------------------------------------------ the file's ends */
 
-/* The start of the next line, however this one ends. */
-static int64
-pass_any_line(SourceFile *file, int64 at, int64 size)
-{
-	char		bytes[LINE_BYTES];
-	bool		cr = false;
-
-	while (at < size)
-	{
-		size_t		length = source_file_read(file, at, bytes, (size_t) Min(size - at, LINE_BYTES));
-
-		if (length == 0)
-			break;
-		for (size_t i = 0; i < length; i++)
-		{
-			if (cr)
-				return at + (int64) i + (bytes[i] == '\n');
-			if (bytes[i] == '\n')
-				return at + (int64) i + 1;
-			cr = bytes[i] == '\r';
-		}
-		at += (int64) length;
-	}
-	return size;
-}
-
-/* Where the first row begins: skipped lines end anyhow, the header's as the file's do. */
-static int64
-find_first(SourceFile *file, const CsvReader *reader)
-{
-	int64		size = source_file_identity(file)->size;
-	char		line_byte = csv_line_byte(reader->grammar.line_end);
-	int64		at = 0;
-	int			line = 0;
-
-	for (; line < reader->top_lines && line < reader->dialect->skip; line++)
-		at = pass_any_line(file, at, size);
-	for (; line < reader->top_lines; line++)
-		at = csv_next_line(file, line_byte, at, size);
-	return at;
-}
-
 /* Does an odd number of backslashes stand right before "at"? */
 static bool
 is_escaped(SourceFile *file, int64 first, int64 at)
@@ -209,16 +167,17 @@ csv_backward_can(const CsvReader *reader, const CsvDialect *dialect, SourceFile 
 	if (dialect->multiline == MULTILINE_AUTO && !PG_VALID_BE_ENCODING(dialect->encoding))
 		return false;
 	if (!dialect->grammar.csv)
-		return !look || find_marker(file, dialect, find_first(file, reader)) >= 0;
+		return !look || find_marker(file, dialect, csv_find_first(file, dialect, reader->top_lines, csv_line_byte(reader->grammar.line_end))) >= 0;
 	return dialect->multiline == MULTILINE_FALSE ||
 		dialect->grammar.quote == dialect->grammar.escape ||
 		csv_lines_are_rows(file, dialect, look);
 }
 
-/* Where the last line that is not blank ends, in [first, end]. */
+/* Where the last line of the file that is not blank ends; "first" if all are. */
 static int64
-last_line_end(const CsvBackward *backward, CsvLineEnd line_end, int64 end)
+last_line_end(const CsvBackward *backward, CsvLineEnd line_end, bool escapes)
 {
+	int64		end = source_file_identity(backward->file)->size;
 	int64		at = end;
 
 	while (at > backward->first)
@@ -234,7 +193,12 @@ last_line_end(const CsvBackward *backward, CsvLineEnd line_end, int64 end)
 			at--;
 		}
 		if (length > 0)
+		{
+			/* the first of them may be data itself */
+			if (escapes && is_escaped(backward->file, backward->first, at))
+				at++;
 			return Min(end, at + (line_end == LINE_END_CRLF ? 2 : 1));
+		}
 	}
 	return backward->first;
 }
@@ -253,10 +217,13 @@ csv_backward_begin(CsvBackward *backward, const CsvReader *reader, size_t block_
 	backward->block_bytes = Max(block_bytes, FIRST_WINDOW);
 	backward->bytes = palloc(backward->block_bytes);
 	backward->ahead = (int64) backward->block_bytes * Max(queue, 0);
-	backward->first = find_first(reader->file, reader);
-	backward->end = dialect->grammar.csv ? source_file_identity(reader->file)->size :
-		Max(find_marker(reader->file, dialect, backward->first), backward->first);
-	backward->end = last_line_end(backward, reader->grammar.line_end, backward->end);
+	backward->first = csv_find_first(reader->file, dialect, reader->top_lines, backward->line_byte);
+
+	/* blank lines in front of a marker are rows, those at the file's end are not */
+	if (!dialect->grammar.csv)
+		backward->end = find_marker(reader->file, dialect, backward->first);
+	if (dialect->grammar.csv || backward->end == source_file_identity(reader->file)->size)
+		backward->end = last_line_end(backward, reader->grammar.line_end, !dialect->grammar.csv);
 }
 
 /* ------------------------------------------------------ rows */

@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "csv/csv_reader.h"
+#include "csv/csv_seek.h"
 
 #define COUNT_BYTES		65536
 
@@ -73,7 +74,7 @@ typedef struct RowCount
 	bool		inside;			/* quotes, or behind a backslash */
 } RowCount;
 
-/* One block; lines up to "top_lines" are none of rows. */
+/* One block of rows. */
 static void
 count_rows(const CsvReader *reader, RowCount *count, const char *bytes, size_t length)
 {
@@ -81,15 +82,11 @@ count_rows(const CsvReader *reader, RowCount *count, const char *bytes, size_t l
 
 	for (size_t i = 0; i < length; i++)
 	{
-		bool		in_rows = count->lines >= reader->top_lines;
-
 		if (bytes[i] == line_byte)
 		{
 			count->lines++;
-			count->rows += in_rows && !count->inside;
+			count->rows += !count->inside;
 		}
-		if (!in_rows)
-			continue;
 		if (count->backslashes)
 			count->inside = bytes[i] == '\\' && !count->inside;
 		else if (count->quotes && bytes[i] == reader->grammar.quote)
@@ -103,13 +100,14 @@ find_origin_line(CsvReader *reader)
 {
 	const CsvDialect *dialect = reader->dialect;
 	char	   *bytes = palloc(COUNT_BYTES);
-	RowCount	count = {0};
+	RowCount	count = {.lines = reader->top_lines};
 
 	if (dialect->multiline == MULTILINE_AUTO && dialect->grammar.csv)
 		count.quotes = dialect->grammar.quote == dialect->grammar.escape;
 	else if (dialect->multiline == MULTILINE_AUTO)
 		count.backslashes = true;
-	for (int64 at = 0; at < reader->origin;)
+	for (int64 at = csv_find_first(reader->file, dialect, reader->top_lines,
+								   csv_line_byte(reader->grammar.line_end)); at < reader->origin;)
 	{
 		size_t		length = (size_t) Min(reader->origin - at, COUNT_BYTES);
 

@@ -185,6 +185,46 @@ csv_next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
 	return limit;
 }
 
+/* The start of the next line, however this one ends. */
+static int64
+pass_any_line(SourceFile *file, int64 at, int64 size)
+{
+	char		bytes[LINE_BYTES];
+	bool		cr = false;
+
+	while (at < size)
+	{
+		size_t		length = source_file_read(file, at, bytes, (size_t) Min(size - at, LINE_BYTES));
+
+		if (length == 0)
+			break;
+		for (size_t i = 0; i < length; i++)
+		{
+			if (cr)
+				return at + (int64) i + (bytes[i] == '\n');
+			if (bytes[i] == '\n')
+				return at + (int64) i + 1;
+			cr = bytes[i] == '\r';
+		}
+		at += (int64) length;
+	}
+	return size;
+}
+
+int64
+csv_find_first(SourceFile *file, const CsvDialect *dialect, int top_lines, char line_byte)
+{
+	int64		size = source_file_identity(file)->size;
+	int64		at = 0;
+	int			line = 0;
+
+	for (; line < top_lines && line < dialect->skip; line++)
+		at = pass_any_line(file, at, size);
+	for (; line < top_lines; line++)
+		at = csv_next_line(file, line_byte, at, size);
+	return at;
+}
+
 int64
 csv_pass_lines(SourceFile *file, char line_byte, int lines)
 {

@@ -18,6 +18,12 @@
 extern bool csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look);
 
 /*
+ * Where the first row begins, behind so many lines: those that are skipped end
+ * in any way, a header's as the file's do.
+ */
+extern int64 csv_find_first(SourceFile *file, const CsvDialect *dialect, int top_lines, char line_byte);
+
+/*
  * Where the line after the first "lines" lines begins (the file's size if
  * there are not so many).
  */

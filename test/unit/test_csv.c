@@ -30,6 +30,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "csv/csv_backward.h"
 #include "csv/csv_facts.h"
 #include "csv/csv_reader.h"
 #include "csv/csv_scan.c"
@@ -2018,6 +2019,200 @@ test_backward(uint64 seed, int rounds)
 	tap_ok(rounds < 50 || large > rounds / 4, "%d of them were large", large);
 }
 
+/* Any text, forward and backward. */
+typedef struct BothWays
+{
+	CsvDialect	dialect;
+	Text		text;
+	int			max_rows;
+	size_t		block_bytes;
+	bool		simd;
+
+	uint64	   *digests;		/* of rows, going forward */
+	int			nrows;
+	int			capacity;
+	bool		backward;		/* could be read so */
+	char		failure[400];
+} BothWays;
+
+static uint64
+row_digest(const CsvReader *reader, int row)
+{
+	uint64		digest = UINT64CONST(14695981039346656037);
+	int64		place[2];
+	const unsigned char *p;
+
+	csv_reader_locate(unconstify(CsvReader *, reader), row, &place[0], &place[1]);
+	p = (const unsigned char *) place;
+	for (size_t i = 0; i < sizeof(place); i++)
+		digest = (digest ^ p[i]) * UINT64CONST(1099511628211);
+	for (int f = 0; f < reader->wanted.nwanted; f++)
+	{
+		uint32		length = reader->fields[f].length[row];
+
+		/* the scan leaves the null string to whoever decodes */
+		if ((length & TEXT_FIELD_QUOTED) == 0 && length == (uint32) reader->grammar.null_length &&
+			memcmp(reader->fields[f].base + reader->fields[f].offset[row], reader->grammar.null, length) == 0)
+			length = TEXT_FIELD_NULL;
+		digest = (digest ^ length) * UINT64CONST(1099511628211);
+		if (length == TEXT_FIELD_NULL)
+			continue;
+		p = (const unsigned char *) reader->fields[f].base + reader->fields[f].offset[row];
+		for (uint32 i = 0; i < (length & ~TEXT_FIELD_QUOTED); i++)
+			digest = (digest ^ p[i]) * UINT64CONST(1099511628211);
+	}
+	return digest;
+}
+
+static CsvReader *
+begin_reader(BothWays *both)
+{
+	SourceFile *source = source_file_open(&(Folder){.base = scratch}, "f.csv");
+	CsvReader  *reader = csv_reader_create(&both->dialect, file_source_create(source, both->block_bytes, 2),
+										   source, both->max_rows, both->block_bytes, both->simd,
+										   CurrentMemoryContext);
+	static const int all[] = {0, 1, 2};
+
+	csv_reader_begin(reader);
+	if (reader->nfields > 0)
+		csv_reader_want(reader, all, Min(reader->nfields, (int) lengthof(all)));
+	return reader;
+}
+
+static void
+read_forward(void *argument)
+{
+	BothWays   *both = argument;
+	CsvReader  *reader = begin_reader(both);
+	int			n;
+
+	while (reader->nfields > 0 && (n = csv_reader_next(reader, both->max_rows)) > 0)
+	{
+		for (int row = 0; row < n && both->nrows < both->capacity; row++)
+			both->digests[both->nrows++] = row_digest(reader, row);
+	}
+	byte_source_close(reader->source);
+}
+
+static void
+read_backward(void *argument)
+{
+	BothWays   *both = argument;
+	CsvReader  *reader = begin_reader(both);
+	size_t		block = reader->buffer.block_bytes;
+	CsvBackward backward;
+	int			at = both->nrows;
+
+	both->backward = csv_backward_can(reader, &both->dialect, reader->file, true);
+	if (both->backward && reader->nfields > 0)
+	{
+		csv_backward_begin(&backward, reader, block, 1);
+		for (int64 to = backward.end; to > backward.first;)
+		{
+			int			rows = 1 + random_below(both->max_rows);
+			int64		from = csv_backward_rows(&backward, to, rows, Max(block / 2, 1));
+			int			n;
+
+			csv_reader_limit(reader, from, to);
+			n = csv_reader_next(reader, rows);
+			if (n == 0 || n > at)
+			{
+				set_failure(both, "bytes %lld to %lld hold %d rows, %d are left",
+							(long long) from, (long long) to, n, at);
+				break;
+			}
+			at -= n;
+			for (int row = 0; row < n; row++)
+			{
+				if (row_digest(reader, row) != both->digests[at + row])
+					set_failure(both, "row %d is another one going back", at + row + 1);
+			}
+			if (!csv_reader_is_through(reader))
+				set_failure(both, "bytes %lld to %lld hold more than %d rows",
+							(long long) from, (long long) to, n);
+			to = from;
+		}
+		if (at != 0)
+			set_failure(both, "%d rows less going back", at);
+	}
+	byte_source_close(reader->source);
+}
+
+static void
+play_both_ways(BothWays *both)
+{
+	FileCase	file;
+
+	init_case(&file);
+	file.text = both->text;
+	write_case(&file);
+	both->capacity = 100000;
+	both->digests = palloc(sizeof(uint64) * both->capacity);
+	if (!server_stub_try(read_forward, both))
+	{
+		/* then going back is an error, too, or ends; no more is asked for */
+		(void) server_stub_try(read_backward, both);
+		both->failure[0] = '\0';
+		if (server_stub_error.sqlerrcode == ERRCODE_INTERNAL_ERROR)
+			set_failure(both, "cannot happen: %s", server_stub_error.message);
+		both->backward = false;
+	}
+	else if (!server_stub_try(read_backward, both))
+		set_failure(both, "error: %s", server_stub_error.message);
+}
+
+static void
+test_both_ways(uint64 seed, int rounds)
+{
+	int			failed = 0;
+	int			backward = 0;
+
+	for (int i = 0; i < rounds && failed < 5; i++)
+	{
+		MemoryContext context = AllocSetContextCreate(TopMemoryContext, "round", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(context);
+		BothWays   *both = palloc0(sizeof(BothWays));
+		Round		round = {0};
+
+		choose_dialect(&both->dialect);
+		both->max_rows = one_in(3) ? 1 : 1 + random_below(50);
+		both->block_bytes = one_in(2) ? 1 + random_below(200) : 5000;
+		both->simd = one_in(2);
+		if (one_in(10))
+			add_string(&both->text, "\xEF\xBB\xBF");
+		if (one_in(3))
+			make_noise(&both->text, &both->dialect);
+		else
+			make_file(&both->text, &both->dialect);
+		if (one_in(6))
+			damage(&both->text);
+		add_bytes(&both->text, "", 0);
+		if (one_in(6))
+		{
+			both->dialect.encoding = PG_LATIN1;
+			round.text = both->text;
+			both->text = latin1_of(&round);
+		}
+		play_both_ways(both);
+		backward += both->backward && both->nrows > 1;
+		if (both->failure[0] != '\0')
+		{
+			failed++;
+			round.dialect = both->dialect;
+			round.file = both->text;
+			round.block_bytes = both->block_bytes;
+			round.max_rows = both->max_rows;
+			round.simd = both->simd;
+			strlcpy(round.failure, both->failure, sizeof(round.failure));
+			show_round(&round, seed, i);
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(context);
+	}
+	tap_ok(failed == 0, "%d random texts have the same rows from their ends", rounds);
+	tap_ok(rounds < 100 || backward > rounds / 10, "%d of them had some", backward);
+}
+
 /* ------------------------------------------------------------ facts */
 
 static void
@@ -2154,7 +2349,8 @@ main(int argc, char **argv)
 	test_marks(rounds);
 	test_taken(rounds);
 	test_seeks(seed, rounds / 50);
-	test_backward(seed, rounds / 20);
+	test_backward(seed, rounds / 40);
+	test_both_ways(seed, rounds / 2);
 	test_random_facts(rounds / 50);
 	test_facts();
 	unlink(psprintf("%s/f.csv", scratch));
