@@ -73,6 +73,33 @@ RESET outerjoin_fdw.block_size;
 SELECT n, (SELECT id FROM f WHERE id <= n ORDER BY id DESC LIMIT 1), (SELECT id FROM f WHERE id >= n ORDER BY id LIMIT 1)
 FROM generate_series(30001, -9999, -7000) n;
 
+-- Partitions, the last one first; a merge join, both sides from their ends.
+CALL put('low.csv', E'1,a\n2,b\n50,c\n');
+CALL put('high.csv', E'100,d\n101,e\n150,f\n');
+CREATE TABLE parts (id int, v text) PARTITION BY RANGE (id);
+CREATE FOREIGN TABLE low (id int OPTIONS (key 'true'), v text OPTIONS (filename 'low.csv')) SERVER files;
+CREATE FOREIGN TABLE high (id int OPTIONS (key 'true'), v text OPTIONS (filename 'high.csv')) SERVER files;
+ALTER TABLE parts ATTACH PARTITION low FOR VALUES FROM (0) TO (100);
+ALTER TABLE parts ATTACH PARTITION high FOR VALUES FROM (100) TO (200);
+SELECT * FROM parts ORDER BY id DESC LIMIT 4;
+SELECT explain('SELECT * FROM parts ORDER BY id DESC LIMIT 4');
+SELECT max(id), min(id) FROM parts;
+SET enable_hashjoin = off;
+SET enable_nestloop = off;
+SELECT explain('SELECT * FROM f JOIN parts USING (id) ORDER BY id DESC LIMIT 3');
+SELECT * FROM f JOIN parts USING (id) ORDER BY id DESC LIMIT 3;
+RESET enable_hashjoin;
+RESET enable_nestloop;
+-- a parameter's range
+PREPARE down(int) AS SELECT id, b FROM f WHERE id <= $1 ORDER BY id DESC LIMIT 1;
+SET plan_cache_mode = force_generic_plan;
+SELECT explain('EXECUTE down(100)');
+EXECUTE down(100);
+EXECUTE down(10000);
+EXECUTE down(0);
+EXECUTE down(NULL);
+RESET plan_cache_mode;
+
 -- A cursor may go to and fro.
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT id, b FROM f ORDER BY id DESC;
