@@ -22,6 +22,7 @@ bool		outerjoin_simd = true;
 bool		outerjoin_aggregates = true;
 bool		outerjoin_required_streams = true;
 bool		outerjoin_early_filters = true;
+bool		outerjoin_backward = true;
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -67,6 +68,13 @@ _PG_init(void)
 							 "Test clauses on a column that rows cannot do without before rows are made.",
 							 "The answers are the same without.",
 							 &outerjoin_early_filters,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.backward",
+							 "Read files from their ends where a query wants that order.",
+							 NULL,
+							 &outerjoin_backward,
 							 true,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);

@@ -121,3 +121,13 @@ arrow_columns_begin_small(ArrowColumns *columns)
 			arrow_vector_begin_small(columns->columns[i].vector);
 	}
 }
+
+void
+arrow_columns_set_backward(ArrowColumns *columns, bool backward)
+{
+	for (int i = 0; i < columns->n; i++)
+	{
+		if (columns->columns[i].vector != NULL)
+			arrow_vector_set_backward(columns->columns[i].vector, backward);
+	}
+}

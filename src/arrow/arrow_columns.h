@@ -49,4 +49,7 @@ extern void arrow_columns_set(ArrowColumns *columns, int64 batch);
 /* Read little at first of each: see arrow_buffer_begin_small. */
 extern void arrow_columns_begin_small(ArrowColumns *columns);
 
+/* Slices are loaded from the end to the top: see arrow_buffer_set_backward. */
+extern void arrow_columns_set_backward(ArrowColumns *columns, bool backward);
+
 #endif							/* OUTERJOIN_ARROW_COLUMNS_H */

@@ -13,6 +13,9 @@
  * over the rows of the batch; compressed ones are gone through from its top,
  * or, forward within the batch at hand, from where it stands.
  *
+ * From the end to the top slices are taken in the reverse order; what is in
+ * each is the same.
+ *
  * Nothing is read, and no memory is taken, before the first use.
  *
  *-------------------------------------------------------------------------
@@ -60,6 +63,7 @@ typedef struct ArrowStream
 	ColumnBatch probe;			/* one row */
 	ArrowFirstKeys *first_keys; /* those that are known already; NULL: none are kept */
 
+	bool		going_back;		/* stream->next is the first row that has been a batch's */
 	int64		number;			/* record batch at hand; -1: before the first */
 	int64		length;			/* its rows */
 	int64		next;			/* first row of it that has not been a batch's */
@@ -345,6 +349,74 @@ arrow_stream_next_batch(ColumnStream *base)
 	stream->first = stream->next;
 	read_keys(stream, nrows);
 	stream->next += nrows;
+	stream->rows_read += nrows;
+	base->batch.nrows = nrows;
+	return true;
+}
+
+/* Behind the last row, to go back from there. */
+static void
+begin_backward(ArrowStream *stream)
+{
+	if (!stream->going_back)
+	{
+		arrow_columns_set_backward(&stream->keys, true);
+		arrow_columns_set_backward(&stream->values, true);
+	}
+	arrow_columns_begin_small(&stream->keys);
+	arrow_columns_begin_small(&stream->values);
+	stream->going_back = true;
+	stream->number = arrow_file_nbatches(stream->file);
+	stream->length = stream->next = stream->first = 0;
+}
+
+/* How many of so many rows before stream->next make a batch that is not too large. */
+static int
+batch_extent_back(ArrowStream *stream, int64 rows)
+{
+	int64		to = stream->next;
+
+	rows = Min(rows, to);
+	for (;;)
+	{
+		int64		fit;
+
+		stream->next = to - rows;
+		fit = columns_extent(stream, &stream->keys, rows);
+		fit = columns_extent(stream, &stream->values, fit);
+		stream->next = to;
+		if (fit >= rows)
+			return (int) rows;
+		/* the last ones may be larger than the first, which were looked at */
+		rows = Max(Min(fit, rows * 3 / 4), 1);
+	}
+}
+
+static bool
+arrow_stream_previous_batch(ColumnStream *base)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+	int			nrows;
+
+	base->batch.nrows = 0;
+	arrow_prepare(stream);
+	if (!stream->going_back)
+		begin_backward(stream);
+	while (stream->next == 0)
+	{
+		if (stream->number == 0)
+			return false;
+		(void) open_record_batch(stream, stream->number - 1);
+		stream->next = stream->length;
+		stream->rows_before = -1;
+	}
+	value_arena_reset(stream->arena);
+	memset(stream->loaded, false, sizeof(bool) * base->spec->nfields);
+	nrows = batch_extent_back(stream, stream->next_rows);
+	stream->next_rows = Min(stream->next_rows * 2, stream->resources.batch_rows);
+	stream->first = stream->next - nrows;
+	read_keys(stream, nrows);
+	stream->next = stream->first;
 	stream->rows_read += nrows;
 	base->batch.nrows = nrows;
 	return true;
@@ -644,6 +716,42 @@ arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 	stream->seeks++;
 }
 
+static void
+arrow_stream_seek_back(ColumnStream *base, const KeyBound *bound)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+	KeyBound	behind;
+	int64		number;
+	int64		row;
+
+	base->batch.nrows = 0;
+	stream->next_rows = Min(stream->resources.first_rows, stream->resources.batch_rows);
+	arrow_prepare(stream);
+	begin_backward(stream);
+	if (bound == NULL || stream->number == 0)
+		return;
+
+	/* the first row that is not wanted is what a seek to the other side of the bound finds */
+	behind = *bound;
+	behind.inclusive = !bound->inclusive;
+	prepare_probes(stream);
+	number = find_record_batch(stream, &behind);
+	(void) open_record_batch(stream, number);
+	if (arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED)
+		row = find_row(stream, &behind);
+	else
+	{
+		arrow_columns_set_backward(&stream->keys, false);
+		row = Min(pass_rows(stream, &behind) + PASSED_ROWS, stream->length);
+		arrow_columns_set_backward(&stream->keys, true);
+	}
+	stream->number = number;
+	stream->next = row;
+	stream->first = row;
+	stream->rows_before = -1;
+	stream->seeks++;
+}
+
 /* ------------------------------------------------------------ the rest */
 
 static void
@@ -697,6 +805,8 @@ static const ColumnStreamMethods arrow_stream_methods = {
 	.next_batch = arrow_stream_next_batch,
 	.decode = arrow_stream_decode,
 	.seek = arrow_stream_seek,
+	.previous_batch = arrow_stream_previous_batch,
+	.seek_back = arrow_stream_seek_back,
 	.locate = arrow_stream_locate,
 	.count = arrow_stream_count,
 	.close = arrow_stream_close
@@ -713,6 +823,7 @@ arrow_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *ke
 
 	stream_init(&stream->base, &arrow_stream_methods, spec, key, wanted);
 	stream->base.can_seek = true;
+	stream->base.can_go_back = true;
 	stream->context = context;
 	stream->resources = *resources;
 	stream->next_rows = Min(resources->first_rows, resources->batch_rows);

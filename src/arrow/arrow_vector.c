@@ -349,6 +349,16 @@ arrow_vector_begin_small(ArrowVector *vector)
 }
 
 void
+arrow_vector_set_backward(ArrowVector *vector, bool backward)
+{
+	check_stack_depth();
+	for (int i = 0; i < vector->nbuffers; i++)
+		arrow_buffer_set_backward(&vector->buffers[i], backward);
+	for (int i = 0; i < vector->nchildren; i++)
+		arrow_vector_set_backward(&vector->children[i], backward);
+}
+
+void
 arrow_vector_release(ArrowVector *vector)
 {
 	check_stack_depth();

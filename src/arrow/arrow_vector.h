@@ -112,6 +112,9 @@ extern void arrow_vector_load_nulls(ArrowVector *vector, int64 from, int64 to);
 /* Read little at first: see arrow_buffer_begin_small. */
 extern void arrow_vector_begin_small(ArrowVector *vector);
 
+/* Slices are loaded from the end to the top: see arrow_buffer_set_backward. */
+extern void arrow_vector_set_backward(ArrowVector *vector, bool backward);
+
 /* Give back windows and decompressors of the whole tree. */
 extern void arrow_vector_release(ArrowVector *vector);
 

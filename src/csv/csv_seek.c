@@ -165,9 +165,8 @@ csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look)
 
 /* ------------------------------------------------------ finding lines */
 
-/* The start of the line after the next line end at or behind "from"; "limit" if none is before it. */
-static int64
-next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
+int64
+csv_next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
 {
 	char		bytes[LINE_BYTES];
 
@@ -186,6 +185,46 @@ next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
 	return limit;
 }
 
+/* The start of the next line, however this one ends. */
+static int64
+pass_any_line(SourceFile *file, int64 at, int64 size)
+{
+	char		bytes[LINE_BYTES];
+	bool		cr = false;
+
+	while (at < size)
+	{
+		size_t		length = source_file_read(file, at, bytes, (size_t) Min(size - at, LINE_BYTES));
+
+		if (length == 0)
+			break;
+		for (size_t i = 0; i < length; i++)
+		{
+			if (cr)
+				return at + (int64) i + (bytes[i] == '\n');
+			if (bytes[i] == '\n')
+				return at + (int64) i + 1;
+			cr = bytes[i] == '\r';
+		}
+		at += (int64) length;
+	}
+	return size;
+}
+
+int64
+csv_find_first(SourceFile *file, const CsvDialect *dialect, int top_lines, char line_byte)
+{
+	int64		size = source_file_identity(file)->size;
+	int64		at = 0;
+	int			line = 0;
+
+	for (; line < top_lines && line < dialect->skip; line++)
+		at = pass_any_line(file, at, size);
+	for (; line < top_lines; line++)
+		at = csv_next_line(file, line_byte, at, size);
+	return at;
+}
+
 int64
 csv_pass_lines(SourceFile *file, char line_byte, int lines)
 {
@@ -193,21 +232,22 @@ csv_pass_lines(SourceFile *file, char line_byte, int lines)
 	int64		at = 0;
 
 	while (lines-- > 0 && at < size)
-		at = next_line(file, line_byte, at, size);
+		at = csv_next_line(file, line_byte, at, size);
 	return at;
 }
 
-int64
-csv_bisect(SourceFile *file, char line_byte, int64 first,
-		   CsvRowIsBefore is_before, void *state)
+/* Bring two places together that a row's start is sought between. */
+static void
+bisect(SourceFile *file, char line_byte, int64 *first, int64 *end,
+	   CsvRowIsBefore is_before, void *state)
 {
-	int64		low = first;	/* a row's start; all rows before it come before */
-	int64		high = source_file_identity(file)->size;	/* no row that starts here or later does */
+	int64		low = *first;	/* a row's start; all rows before it come before */
+	int64		high = *end;	/* no row that starts here or later does */
 
 	while (high - low > CLOSE_BYTES)
 	{
 		int64		middle = low + (high - low) / 2;
-		int64		row = next_line(file, line_byte, middle - 1, high);
+		int64		row = csv_next_line(file, line_byte, middle - 1, high);
 
 		CHECK_FOR_INTERRUPTS();
 		if (row < high && is_before(state, row))
@@ -215,5 +255,26 @@ csv_bisect(SourceFile *file, char line_byte, int64 first,
 		else
 			high = middle;
 	}
-	return low;
+	*first = low;
+	*end = high;
+}
+
+int64
+csv_bisect(SourceFile *file, char line_byte, int64 first,
+		   CsvRowIsBefore is_before, void *state)
+{
+	int64		end = source_file_identity(file)->size;
+
+	bisect(file, line_byte, &first, &end, is_before, state);
+	return first;
+}
+
+int64
+csv_bisect_back(SourceFile *file, char line_byte, int64 first, int64 end,
+				CsvRowIsBefore is_before, void *state)
+{
+	int64		high = end;
+
+	bisect(file, line_byte, &first, &high, is_before, state);
+	return high < end ? csv_next_line(file, line_byte, Max(high - 1, 0), end) : end;
 }

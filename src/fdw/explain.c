@@ -228,6 +228,8 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 
 	if (state->aggregates)
 		aggregate_explain(node, es);
+	if (table->file_key != NULL)
+		ExplainPropertyText("Scan Direction", "Backward", es);
 	if (state->nconditions > 0)
 		ExplainPropertyText("Key Range", explain_range(node, state, es), es);
 	if (nearly > 0)

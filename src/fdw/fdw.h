@@ -19,6 +19,7 @@ extern bool outerjoin_simd;
 extern bool outerjoin_aggregates;
 extern bool outerjoin_required_streams;
 extern bool outerjoin_early_filters;
+extern bool outerjoin_backward;
 
 /* plan.c */
 extern void outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid);

@@ -6,6 +6,8 @@
  * One path: a pass over all streams, in key order, over the range of keys that
  * the clauses leave.  It claims an order only in terms of equivalence classes
  * that the query has already, so that it never makes the planner's work more.
+ * A second one goes from the streams' ends to their tops, where the query wants
+ * that order and they can be read so.
  *
  * Refuses to know: which clauses make a range (prune.c), and files.
  *
@@ -54,6 +56,7 @@ typedef struct OuterPlanState
 	double		bytes;			/* of all streams */
 	double		read_bytes;		/* of those that are read */
 	bool		can_seek;		/* all of those can start at a key */
+	bool		can_go_back;	/* ... and can be read from their ends */
 } OuterPlanState;
 
 /* Shares of the server's cost units, measured against its own scans. */
@@ -195,6 +198,7 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	state->early_clauses = early_clauses_find(root, rel, state->table, state->roles,
 											  rel->baserestrictinfo);
 	state->can_seek = true;
+	state->can_go_back = outerjoin_backward;
 	facts = palloc0(sizeof(StreamFacts) * state->table->nstreams);
 	for (int s = 0; s < state->table->nstreams; s++)
 	{
@@ -206,6 +210,7 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		state->stream_rows += facts[s].rows;
 		state->read_bytes += facts[s].bytes;
 		state->can_seek &= facts[s].can_seek;
+		state->can_go_back &= facts[s].can_go_back;
 	}
 
 	rel->tuples = plan_table_rows(rel, state, facts);
@@ -274,14 +279,14 @@ plan_orders_by(List *pathkeys, EquivalenceClass *eclass)
  * the key columns for which equivalence classes exist.
  */
 static List *
-plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
+plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state, const Key *key)
 {
 	const TableSpec *table = state->table;
 	List	   *pathkeys = NIL;
 
-	for (int k = 0; k < table->key->ncolumns; k++)
+	for (int k = 0; k < key->ncolumns; k++)
 	{
-		const KeyColumn *column = &table->key->columns[k];
+		const KeyColumn *column = &key->columns[k];
 		Expr	   *expr = (Expr *) makeVar(rel->relid, table->key_attnums[k], column->type,
 											column->typmod, column->collation, 0);
 		List	   *one = compat_build_expression_pathkey(root, expr, column->sort_operator, rel);
@@ -328,12 +333,27 @@ plan_aggregate_base(RelOptInfo *rel, AggregateBase *base)
 	plan_stream_cost(state, &base->startup, &base->run);
 }
 
+/* The order of the rows the other way, where the query asks for it; else NIL. */
+static List *
+plan_backward_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
+{
+	List	   *pathkeys;
+
+	if (!state->can_go_back || root->query_pathkeys == NIL)
+		return NIL;
+	pathkeys = plan_pathkeys(root, rel, state, key_flipped(state->table->key));
+	if (pathkeys == NIL || linitial(pathkeys) != linitial(root->query_pathkeys))
+		return NIL;
+	return pathkeys;
+}
+
 void
 outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	OuterPlanState *state = rel->fdw_private;
 	Cost		startup;
 	Cost		run;
+	List	   *backward;
 
 	(void) relid;
 	plan_stream_cost(state, &startup, &run);
@@ -344,8 +364,16 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	add_path(rel, (Path *)
 			 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
 											startup, startup + run,
-											plan_pathkeys(root, rel, state),
-											rel->lateral_relids, NULL, NIL));
+											plan_pathkeys(root, rel, state, state->table->key),
+											rel->lateral_relids, NULL,
+											list_make1(makeBoolean(false))));
+	backward = plan_backward_pathkeys(root, rel, state);
+	if (backward != NIL)
+		add_path(rel, (Path *)
+				 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
+												startup, startup + run, backward,
+												rel->lateral_relids, NULL,
+												list_make1(makeBoolean(true))));
 }
 
 static bool
@@ -434,8 +462,9 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 	early_encoded = early_clauses_encode(state->early_clauses, &values);
 
 	return make_foreignscan(tlist, checked, rel->relid, values,
-							list_make5(needed, key_clauses_encode(state->key_clauses),
-									   stream_roles_encode(state->roles, state->table->nstreams),
-									   early_encoded, NIL),
+							lappend(list_make5(needed, key_clauses_encode(state->key_clauses),
+											   stream_roles_encode(state->roles, state->table->nstreams),
+											   early_encoded, NIL),
+									linitial(path->fdw_private)),
 							NIL, list_concat(ranged, early), outer_plan);
 }

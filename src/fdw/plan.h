@@ -38,6 +38,8 @@ typedef enum ScanPrivate
 	 * are asked for their nulls alone
 	 */
 	SCAN_PRIVATE_AGGREGATES,
+	/* Boolean, or NULL for false: the rows come the other way */
+	SCAN_PRIVATE_BACKWARD,
 	SCAN_PRIVATE_LENGTH
 } ScanPrivate;
 

@@ -56,6 +56,7 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 	MemoryContext context;
 	MemoryContext old;
 	ListCell   *cell;
+	Node	   *backward;
 
 	context = AllocSetContextCreate(estate->es_query_cxt, "outerjoin_fdw scan",
 									ALLOCSET_DEFAULT_SIZES);
@@ -69,6 +70,9 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 		state->table = table_spec_build(aggregate_scan_table(plan));
 		aggregate_scan_prepare(plan, state->table);
 	}
+	backward = list_nth(plan->fdw_private, SCAN_PRIVATE_BACKWARD);
+	if (backward != NULL && boolVal(backward))
+		table_spec_reverse(state->table);
 	foreach(cell, list_nth(plan->fdw_private, SCAN_PRIVATE_NEEDED))
 		state->needed = bms_add_member(state->needed, lfirst_int(cell));
 	state->conditions = key_conditions_decode(list_nth(plan->fdw_private,

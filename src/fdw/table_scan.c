@@ -231,6 +231,7 @@ table_scan_open(const TableSpec *table, const Bitmapset *needed,
 
 	scan->table = table;
 	scan_resources(&scan->resources, table->nstreams, bms_num_members(needed));
+	scan->resources.file_key = table->file_key;
 	scan->inputs = palloc0(sizeof(MergeInput) * table->nstreams);
 	scan->columns = palloc0(sizeof(ScanColumn) * Max(table->ncolumns, 1));
 	scan->keys = palloc0(sizeof(ScanKeyColumn) * table->key->ncolumns);

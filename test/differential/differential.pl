@@ -945,6 +945,8 @@ sub make_query
 	my $direction = $r->{descending}[0] ? ' DESC' : '';
 	my @order = map { $keys[$_] . ($r->{descending}[$_] ? ' DESC' : '') } 0 .. $#keys;
 	my $in_order = join ', ', @order;
+	my @back = map { / DESC/ ? s/ DESC//r : "$_ DESC" } @order;
+	my $backward = join ', ', @back;
 	my @values = map { $_->{name} } @{ $r->{columns} };
 	my @all = (@keys, @values);
 	my @some = grep { chance(pick(0.2, 0.5, 1)) } @all;
@@ -968,7 +970,7 @@ sub make_query
 		sub {
 			my $order = join ', ', map { $_ . pick('', '', ' DESC') } @all;
 			$order = join(', ', @order, @values) if chance(0.5);
-			$order = join(', ', (map { / DESC/ ? s/ DESC//r : "$_ DESC" } @order), @values) if chance(0.2);
+			$order = join(', ', @back, @values) if chance(0.2);
 			return { sql => "SELECT $some FROM T WHERE " . clause($r, '') . " ORDER BY $order LIMIT " . between(0, 20) . ' OFFSET ' . pick(0, 0, between(0, 30)), ordered => 1 };
 		},
 		sub {
@@ -1024,6 +1026,20 @@ sub make_query
 			my $at = between(0, 5);
 			return { sql => "BEGIN$then DECLARE c CURSOR WITH HOLD FOR SELECT " . join(', ', @all) . " FROM T WHERE " . clause($r, '') . " ORDER BY $in_order, T::text$then FETCH $at FROM c$then COMMIT$then FETCH 5 FROM c$then CLOSE c", ordered => 1 };
 		},
+		# from the end to the top
+		sub { return { sql => "SELECT $keys FROM T WHERE " . pick('true', key_clause($r, ''), clause($r, '')) . " ORDER BY $backward" . pick('', ' LIMIT ' . between(0, 30), ' LIMIT ' . between(1, 9) . ' OFFSET ' . between(0, 30)), ordered => 1, loose => 1 } },
+		sub {
+			# without repeated keys, rows have one order
+			my $order = $r->{repeats} ? join(', ', @back, @values) : $backward;
+			return { sql => "SELECT $some FROM T WHERE " . pick('true', key_clause($r, ''), clause($r, '')) . " ORDER BY $order LIMIT " . between(0, 100) . ' OFFSET ' . pick(0, 0, between(0, 100)), ordered => 1 };
+		},
+		sub { return { sql => "SELECT $keys FROM T WHERE " . key_clause($r, '') . " ORDER BY $back[0]" . pick('', ' NULLS FIRST', ' NULLS LAST'), loose => 1 } },
+		sub { my $k = $no_min{$sql_type} ? "count(k1)" : pick('max(k1)', 'min(k1)', 'max(k1), min(k1)'); return { sql => "SELECT $k FROM T WHERE " . pick('true', key_clause($r, ''), clause($r, '')), loose => 1 } },
+		sub { return { sql => "SELECT r.n, l.* FROM r, LATERAL (SELECT $keys FROM T x WHERE x.k1 " . pick('=', '<', '<=', '>') . " r.k1 AND " . clause($r, 'x.') . " ORDER BY $backward LIMIT " . between(1, 4) . ") l", loose => 1 } },
+		sub {
+			my @fetches = map { pick('NEXT', 'PRIOR', 'FIRST', 'LAST', 'ABSOLUTE ' . between(-5, 20), 'FORWARD ' . between(0, 9), 'BACKWARD ' . between(0, 9), 'FORWARD ALL', 'BACKWARD ALL') } 1 .. 7;
+			return { sql => "BEGIN$then DECLARE c SCROLL CURSOR FOR SELECT $keys FROM T WHERE " . pick('true', key_clause($r, '')) . " ORDER BY $backward" . join('', map { "$then FETCH $_ FROM c" } @fetches) . "$then COMMIT", ordered => 1, loose => 1 };
+		},
 		sub { my $c = pick(@{ $r->{columns} }); return { sql => "SELECT $c->{name} IS NULL, count(*) FROM T GROUP BY 1" } },
 		sub { return { sql => "SELECT k1 IS NULL, count(*), row_number() OVER (ORDER BY k1$direction) FROM T GROUP BY k1" } },
 		sub { return { sql => "WITH m AS MATERIALIZED (SELECT * FROM T WHERE " . clause($r, '') . ") SELECT $some FROM m WHERE " . clause($r, '') } },
@@ -1052,7 +1068,7 @@ my @settings = (
 	'enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off', 'random_page_cost = 0', 'cpu_tuple_cost = 0; SET cpu_operator_cost = 0',
 	(map { "outerjoin_fdw.batch_rows = $_" } 1, 2, 3, 7, 64, 1000), ('outerjoin_fdw.aggregates = off') x 3,
 	(map { "outerjoin_fdw.block_size = $_" } 64, 100, 1024), 'outerjoin_fdw.simd = off',
-	'outerjoin_fdw.required_streams = off', 'outerjoin_fdw.early_filters = off');
+	'outerjoin_fdw.required_streams = off', 'outerjoin_fdw.early_filters = off', 'outerjoin_fdw.backward = off');
 
 sub run_round
 {
