@@ -516,6 +516,12 @@ arrow_file_batch(ArrowFile *file, int64 number)
 	return &file->batch;
 }
 
+int64
+arrow_file_batch_bytes(const ArrowFile *file, int64 number)
+{
+	return file->entries[file->batches.entry[number]].body_length;
+}
+
 /* Rows of a record batch, from its description. */
 static int64
 batch_rows(ArrowFile *file, int64 number)

@@ -43,6 +43,9 @@ extern int64 arrow_file_nbatches(ArrowFile *file);
 /* The description of an existing record batch, valid until the next call. */
 extern const ArrowBatch *arrow_file_batch(ArrowFile *file, int64 number);
 
+/* Its body's bytes, which are known without reading anything more. */
+extern int64 arrow_file_batch_bytes(const ArrowFile *file, int64 number);
+
 /* Rows in the batches before this one, at most PG_INT64_MAX.  Reads their descriptions where they have not been read. */
 extern int64 arrow_file_rows_before(ArrowFile *file, int64 number);
 

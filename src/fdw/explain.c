@@ -18,6 +18,7 @@
 #include "utils/ruleutils.h"
 
 #include "fdw/fdw.h"
+#include "fdw/parallel.h"
 #include "fdw/scan.h"
 #include "stream/stream.h"
 
@@ -186,6 +187,8 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 
 		if (state->scan && es->analyze)
 			table_scan_count(state->scan, s, &counters);
+		if (state->parallel)
+			parallel_scan_count(state->parallel, s, &counters);
 		if (es->format == EXPLAIN_FORMAT_TEXT)
 			explain_stream_text(spec, role, files,
 								state->scan && es->analyze ? &counters : NULL, es);

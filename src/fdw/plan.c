@@ -277,6 +277,45 @@ plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
 	return pathkeys;
 }
 
+/* What one of so many workers and the leader has to do of the whole, as the server sees it. */
+static double
+plan_parallel_share(int workers)
+{
+	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
+
+	return 1 / (workers + Max(leader, 0));
+}
+
+/*
+ * Several processes can read the table where all streams can start at a key.
+ * Of a small one there is such a path, too, since what it is joined with may
+ * be large: the path of one process may be part of no parallel plan, for
+ * nothing would make sure there that all processes read the same files.
+ */
+static void
+plan_add_partial_path(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
+					  Cost startup, Cost pages, Cost run, List *pathkeys)
+{
+	int			workers;
+	double		share;
+	Path	   *path;
+
+	if (!rel->consider_parallel || rel->lateral_relids != NULL || !state->can_seek ||
+		max_parallel_workers_per_gather <= 0)
+		return;
+	workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
+	workers = Max(workers, 1);
+	share = plan_parallel_share(workers);
+	path = (Path *) compat_create_foreignscan_path(root, rel, NULL,
+												   clamp_row_est(rel->rows * share),
+												   startup, startup + pages + run * share,
+												   pathkeys, NULL, NULL, NIL);
+	path->parallel_aware = true;
+	path->parallel_safe = true;
+	path->parallel_workers = workers;
+	add_partial_path(rel, path);
+}
+
 void
 outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
@@ -284,7 +323,10 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	double		read = state->can_seek ? state->fraction : 1;
 	double		fields = 0;
 	Cost		startup;
+	Cost		pages;
 	Cost		run;
+	List	   *pathkeys = plan_pathkeys(root, rel, state);
+	Path	   *path;
 
 	(void) relid;
 	for (int s = 0; s < state->table->nstreams; s++)
@@ -294,16 +336,17 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	startup = rel->baserestrictcost.startup + rel->reltarget->cost.startup;
 	if (state->key_clauses)
 		startup += SEEK_PAGES * state->table->nstreams * seq_page_cost;
-	run = read * (state->bytes / BLCKSZ * seq_page_cost +
-				  state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
+	pages = read * state->bytes / BLCKSZ * seq_page_cost;
+	run = read * state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST);
 	run += state->fraction * rel->tuples * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	run += rel->rows * rel->reltarget->cost.per_tuple;
 
-	add_path(rel, (Path *)
-			 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
-											startup, startup + run,
-											plan_pathkeys(root, rel, state),
-											rel->lateral_relids, NULL, NIL));
+	path = (Path *) compat_create_foreignscan_path(root, rel, NULL, rel->rows,
+												   startup, startup + pages + run, pathkeys,
+												   rel->lateral_relids, NULL, NIL);
+	path->parallel_safe = false;
+	add_path(rel, path);
+	plan_add_partial_path(root, rel, state, startup, pages, run, pathkeys);
 }
 
 ForeignScan *

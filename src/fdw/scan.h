@@ -24,6 +24,7 @@ typedef struct OuterScanState
 	KeyRange	range;
 	MemoryContext range_context;	/* range and its values; reset by a rescan */
 	bool		started;		/* the range has been evaluated */
+	struct ParallelScan *parallel;	/* NULL: the scan is this process's alone */
 } OuterScanState;
 
 #endif							/* OUTERJOIN_SCAN_H */

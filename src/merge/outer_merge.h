@@ -48,6 +48,7 @@ typedef struct MergeInput
 	bool		loaded;			/* a batch is current */
 	bool		final;			/* the batch reaches past the range: the last one */
 	bool		ended;			/* no batch will come */
+	bool		exhausted;		/* the stream has none any more */
 	bool		inside;			/* the range's lower bound has been found */
 } MergeInput;
 
@@ -81,6 +82,13 @@ extern OuterMerge *outer_merge_create(const Key *key, int ninputs, MergeInput *i
  * the merge is fresh and there is no lower bound.  The range must stay valid.
  */
 extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
+
+/*
+ * Go on with a range whose keys are all beyond those of the one before.
+ * Streams that stand close to it are not sought; "follows" says that no key
+ * lies between the two ranges, and the one before was read to its end.
+ */
+extern void outer_merge_advance(OuterMerge *merge, const KeyRange *range, bool follows);
 
 /*
  * The next window, never empty; NULL at the end.  Valid, with its vectors,

@@ -451,6 +451,12 @@ order_check_close(ColumnStream *stream)
 	base->methods->close(base);
 }
 
+static void
+order_check_files(ColumnStream *stream, FileVisitor visit, void *state)
+{
+	stream_show_files(((OrderCheck *) stream)->base, visit, state);
+}
+
 static const ColumnStreamMethods order_check_methods = {
 	.next_batch = order_check_next_batch,
 	.decode = order_check_decode,
@@ -458,6 +464,7 @@ static const ColumnStreamMethods order_check_methods = {
 	.locate = order_check_locate,
 	.count = order_check_count,
 	.close = order_check_close,
+	.files = order_check_files,
 };
 
 static const ColumnStreamMethods order_check_last_methods = {
@@ -467,6 +474,7 @@ static const ColumnStreamMethods order_check_last_methods = {
 	.locate = order_check_locate,
 	.count = order_check_count,
 	.close = order_check_close,
+	.files = order_check_files,
 };
 
 static void

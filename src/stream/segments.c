@@ -717,6 +717,16 @@ segments_close(ColumnStream *stream)
 	self->nsegments = self->nheap = self->next_waiting = 0;
 }
 
+/* An empty one says nothing, and is not kept. */
+static void
+segments_files(ColumnStream *stream, FileVisitor visit, void *state)
+{
+	SegmentsStream *self = (SegmentsStream *) stream;
+
+	for (int i = 0; i < self->nsegments; i++)
+		visit(state, self->waiting[i]->file.source);
+}
+
 static const ColumnStreamMethods segments_methods = {
 	.next_batch = segments_next_batch,
 	.decode = segments_decode,
@@ -724,6 +734,7 @@ static const ColumnStreamMethods segments_methods = {
 	.locate = segments_locate,
 	.count = segments_count,
 	.close = segments_close,
+	.files = segments_files,
 };
 
 /* Read the first key; false where the file has no row. */
