@@ -49,7 +49,7 @@
 /* Fewer, so that each process has some ranges ... */
 #define RANGES_EACH			4
 /* ... but not fewer rows of all streams than this. */
-#define RANGE_ROWS_LEAST	256
+#define RANGE_ROWS_LEAST	16
 #define MAX_RANGES			1024
 
 #define SAMPLES_PER_RANGE	2
