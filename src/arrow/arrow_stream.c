@@ -667,6 +667,17 @@ arrow_stream_files(ColumnStream *base, FileVisitor visit, void *state)
 	visit(state, ((ArrowStream *) base)->source);
 }
 
+/* No file has so many rows in a record batch that it matters. */
+static int64
+arrow_stream_position(ColumnStream *base, int row)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+
+	if (stream->number >> 24 != 0 || stream->first >> 38 != 0)
+		return -1;
+	return (stream->number << 38) + stream->first + row;
+}
+
 /* The record batch at this part of all batches' bytes; *part becomes that of its own. */
 static int64
 batch_at(ArrowFile *file, double *part)
@@ -726,7 +737,8 @@ static const ColumnStreamMethods arrow_stream_methods = {
 	.locate = arrow_stream_locate,
 	.count = arrow_stream_count,
 	.close = arrow_stream_close,
-	.files = arrow_stream_files
+	.files = arrow_stream_files,
+	.position = arrow_stream_position
 };
 
 static ColumnStream *

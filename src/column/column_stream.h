@@ -100,6 +100,12 @@ typedef struct ColumnStreamMethods
 	 * has none that another process could open.
 	 */
 	void		(*files) (ColumnStream *stream, FileVisitor visit, void *state);
+
+	/*
+	 * Which row of the file a row of the current batch is, as a number >= 0
+	 * that no other row has; -1 where there is none.  Cheap.  May be NULL.
+	 */
+	int64		(*position) (ColumnStream *stream, int row);
 } ColumnStreamMethods;
 
 struct ColumnStream
@@ -178,6 +184,12 @@ static inline void
 stream_seek(ColumnStream *stream, const KeyBound *bound)
 {
 	stream->methods->seek(stream, bound);
+}
+
+static inline int64
+stream_position(ColumnStream *stream, int row)
+{
+	return stream->methods->position != NULL ? stream->methods->position(stream, row) : -1;
 }
 
 static inline void

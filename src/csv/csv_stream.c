@@ -408,6 +408,18 @@ csv_stream_files(ColumnStream *base, FileVisitor visit, void *state)
 		visit(state, stream->source.file);
 }
 
+/* Where its key begins. */
+static int64
+csv_stream_position(ColumnStream *base, int row)
+{
+	CsvStream  *stream = (CsvStream *) base;
+	const CsvBuffer *buffer = &stream->reader->buffer;
+
+	if (OidIsValid(buffer->conversion))
+		return -1;
+	return buffer->offset + stream->reader->fields[stream->key_slot[0]].offset[row];
+}
+
 static bool
 csv_stream_enter(ColumnStream *base, double part)
 {
@@ -439,7 +451,8 @@ static const ColumnStreamMethods csv_stream_methods = {
 	.locate = csv_stream_locate,
 	.count = csv_stream_count,
 	.close = csv_stream_close,
-	.files = csv_stream_files
+	.files = csv_stream_files,
+	.position = csv_stream_position
 };
 
 static ColumnStream *

@@ -199,6 +199,9 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (state->nconditions > 0)
 		ExplainPropertyText("Key Range", explain_range(node, state, es), es);
 
+	if (state->parallel && es->analyze)
+		ExplainPropertyInteger("Ranges", NULL, parallel_scan_ranges(state->parallel), es);
+
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainOpenGroup("Streams", "Streams", false, es);
 	for (int s = 0; s < table->nstreams; s++)

@@ -22,6 +22,12 @@
  * Each process opens the files by itself.  A worker compares them with the
  * leader's, by their identities.
  *
+ * A process looks for the place in a file where its range begins, which tells
+ * nothing of rows that would have to be there and are elsewhere.  So the place
+ * where the range before that one ended, as the process found that read it, is
+ * compared with it.  If all such places fit, every row of the file was read,
+ * by somebody, together with the one before it.
+ *
  * Refuses to know: plans, and how a range is read.
  *
  *-------------------------------------------------------------------------
@@ -64,7 +70,8 @@ typedef struct FilesHash
 
 /*
  * In shared memory.  Behind it: counters [nstreams] as numbers of 64 bits,
- * where each bound begins [nbounds], the bounds, and findings about files.
+ * the places of each bound in each stream's file [nbounds][nstreams], where
+ * each bound begins [nbounds], the bounds, and findings about files.
  */
 typedef struct SharedScan
 {
@@ -99,7 +106,10 @@ struct ParallelScan
 	KeyRange	range;			/* the one at hand */
 	MemoryContext range_context;
 	bool		taken;			/* there is one */
+	bool		read;			/* to its end */
 	uint32		number;			/* which one */
+	bool		begins_at_bound;	/* and not where the whole begins */
+	bool		ends_at_bound;
 
 	StreamCounters *counters;	/* the leader: workers'; a worker: those added already */
 };
@@ -236,10 +246,17 @@ shared_counters(SharedScan *shared)
 	return (pg_atomic_uint64 *) ((char *) shared + MAXALIGN(sizeof(SharedScan)));
 }
 
+/* A place is 0 until one of the two processes that find it out has done so. */
+static pg_atomic_uint64 *
+shared_places(SharedScan *shared)
+{
+	return shared_counters(shared) + COUNTERS_WORDS * shared->nstreams;
+}
+
 static Size *
 shared_bound_at(SharedScan *shared)
 {
-	return (Size *) (shared_counters(shared) + COUNTERS_WORDS * shared->nstreams);
+	return (Size *) (shared_places(shared) + (size_t) shared->nbounds * shared->nstreams);
 }
 
 static char *
@@ -260,6 +277,8 @@ parallel_scan_bytes(const ParallelScan *parallel)
 	Size		bytes = MAXALIGN(sizeof(SharedScan));
 
 	bytes = add_size(bytes, mul_size(sizeof(pg_atomic_uint64) * COUNTERS_WORDS,
+									 parallel->table->nstreams));
+	bytes = add_size(bytes, mul_size(mul_size(sizeof(pg_atomic_uint64), parallel->nbounds),
 									 parallel->table->nstreams));
 	bytes = add_size(bytes, mul_size(sizeof(Size), parallel->nbounds));
 	bytes = add_size(bytes, MAXALIGN(parallel->bounds_bytes));
@@ -330,7 +349,7 @@ void
 parallel_scan_share(ParallelScan *parallel, const TableScan *scan, void *memory, dsm_segment *segment)
 {
 	SharedScan *shared = memory;
-	pg_atomic_uint64 *counters;
+	pg_atomic_uint64 *counters; /* and places */
 
 	shared->nbounds = parallel->nbounds;
 	shared->nstreams = parallel->table->nstreams;
@@ -339,7 +358,7 @@ parallel_scan_share(ParallelScan *parallel, const TableScan *scan, void *memory,
 	shared->files = hash_files(scan);
 	pg_atomic_init_u32(&shared->next, 0);
 	counters = shared_counters(shared);
-	for (size_t i = 0; i < COUNTERS_WORDS * shared->nstreams; i++)
+	for (size_t i = 0; i < (COUNTERS_WORDS + shared->nbounds) * shared->nstreams; i++)
 		pg_atomic_init_u64(&counters[i], 0);
 	memcpy(shared_bound_at(shared), parallel->bound_at, sizeof(Size) * parallel->nbounds);
 	memcpy(shared_bounds(shared), parallel->bounds, parallel->bounds_bytes);
@@ -420,14 +439,23 @@ read_bound(const ParallelScan *parallel, uint32 number, bool inclusive, KeyBound
  * on the same side of it, or cuts through, if it excludes its values.
  */
 static void
-cut_range(const Key *key, const KeyRange *whole, KeyRange *range)
+cut_range(ParallelScan *parallel)
 {
+	const Key  *key = parallel->table->key;
+	const KeyRange *whole = parallel->whole;
+	KeyRange   *range = &parallel->range;
+
+	parallel->begins_at_bound = range->has_lower;
+	parallel->ends_at_bound = range->has_upper;
 	if (whole->has_lower)
 	{
 		int			order = range->has_lower ? compare_bounds(key, &whole->lower, &range->lower) : 1;
 
 		if (order > 0 || (order == 0 && !whole->lower.inclusive))
+		{
 			range->lower = whole->lower;
+			parallel->begins_at_bound = false;
+		}
 		range->has_lower = true;
 	}
 	if (whole->has_upper)
@@ -435,7 +463,10 @@ cut_range(const Key *key, const KeyRange *whole, KeyRange *range)
 		int			order = range->has_upper ? compare_bounds(key, &whole->upper, &range->upper) : -1;
 
 		if (order < 0 || (order == 0 && !whole->upper.inclusive))
+		{
 			range->upper = whole->upper;
+			parallel->ends_at_bound = false;
+		}
 		range->has_upper = true;
 	}
 	if (range->has_lower && range->has_upper)
@@ -466,8 +497,46 @@ make_range(ParallelScan *parallel, uint32 number)
 	if (range->has_upper)
 		read_bound(parallel, number, false, &range->upper);
 	if (!range->empty)
-		cut_range(parallel->table->key, parallel->whole, range);
+		cut_range(parallel);
 	MemoryContextSwitchTo(old);
+}
+
+/* Does a stream's place at a bound fit to what another process has found? */
+static void
+compare_place(ParallelScan *parallel, uint32 bound, int stream, int64 place)
+{
+	SharedScan *shared = parallel->shared;
+	uint64		found = (uint64) place + 1;
+	uint64		known = 0;
+
+	if (place < 0 ||
+		pg_atomic_compare_exchange_u64(&shared_places(shared)[(size_t) bound * shared->nstreams + stream],
+									   &known, found) ||
+		known == found)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("rows of column \"%s\" of foreign table \"%s\" are not in the order of the key",
+					parallel->table->streams[stream].column, parallel->table->table_name),
+			 errdetail("Searches for one key have ended at different places of a file."),
+			 errhint("With \"max_parallel_workers_per_gather\" set to 0 the same query tells which row it is.")));
+}
+
+/* The range at hand has been read to its end. */
+static void
+compare_places(ParallelScan *parallel, const TableScan *scan)
+{
+	for (int s = 0; s < parallel->table->nstreams; s++)
+	{
+		int64		begins;
+		int64		ends;
+
+		table_scan_places(scan, s, &begins, &ends);
+		if (parallel->begins_at_bound)
+			compare_place(parallel, parallel->number - 1, s, begins);
+		if (parallel->ends_at_bound)
+			compare_place(parallel, parallel->number, s, ends);
+	}
 }
 
 void
@@ -481,11 +550,14 @@ bool
 parallel_scan_next(ParallelScan *parallel, TableScan *scan)
 {
 	SharedScan *shared = parallel->shared;
+	bool		first = !parallel->taken;
 
+	if (parallel->taken && !parallel->read)
+		compare_places(parallel, scan);
+	parallel->read = true;
 	for (;;)
 	{
 		uint32		number;
-		bool		first = !parallel->taken;
 		bool		follows = false;
 
 		/* the number does not run on when somebody asks again */
@@ -500,6 +572,7 @@ parallel_scan_next(ParallelScan *parallel, TableScan *scan)
 		follows = !first && number == parallel->number + 1;
 		parallel->number = number;
 		parallel->taken = true;
+		parallel->read = false;
 		if (first)
 			table_scan_start(scan, &parallel->range);
 		else
@@ -544,4 +617,10 @@ void
 parallel_scan_count(const ParallelScan *parallel, int stream, StreamCounters *counters)
 {
 	stream_counters_add(counters, &parallel->counters[stream]);
+}
+
+int
+parallel_scan_ranges(const ParallelScan *parallel)
+{
+	return parallel->nbounds + 1;
 }

@@ -48,6 +48,9 @@ extern bool parallel_scan_next(ParallelScan *parallel, TableScan *scan);
 /* This process has done its share. */
 extern void parallel_scan_finish(ParallelScan *parallel, const TableScan *scan);
 
+/* How many ranges there are. */
+extern int	parallel_scan_ranges(const ParallelScan *parallel);
+
 /* Add up what workers that have ended counted of a stream. */
 extern void parallel_scan_count(const ParallelScan *parallel, int stream, StreamCounters *counters);
 

@@ -268,6 +268,12 @@ table_scan_advance(TableScan *scan, const KeyRange *range, bool follows)
 }
 
 void
+table_scan_places(const TableScan *scan, int stream, int64 *begins, int64 *ends)
+{
+	outer_merge_places(scan->merge, stream, begins, ends);
+}
+
+void
 table_scan_show_files(const TableScan *scan, FileVisitor visit, void *state)
 {
 	for (int s = 0; s < scan->table->nstreams; s++)

@@ -146,6 +146,7 @@ outer_merge_start(OuterMerge *merge, const KeyRange *range)
 		input->from = input->to = input->end = input->decoded = 0;
 		input->loaded = input->final = input->ended = input->exhausted = false;
 		input->inside = lower == NULL;
+		input->begins = -1;
 	}
 	if (!(range && range->empty))
 		merge->fresh = false;
@@ -174,6 +175,7 @@ merge_input_advance(const OuterMerge *merge, MergeInput *input, const KeyRange *
 		return false;
 	if (input->exhausted)
 	{
+		input->begins = INPUT_ENDS;
 		input->ended = true;
 		input->loaded = false;
 		return true;
@@ -189,6 +191,7 @@ merge_input_advance(const OuterMerge *merge, MergeInput *input, const KeyRange *
 		return true;
 	}
 	input->from = key_first_inside(merge->key, batch, 0, batch->nrows, &range->lower);
+	input->begins = stream_position(input->stream, input->from);
 	input->to = input->decoded = input->from;
 	input->end = range->has_upper ?
 		key_first_beyond(merge->key, batch, input->from, batch->nrows, &range->upper) : batch->nrows;
@@ -217,6 +220,7 @@ outer_merge_advance(OuterMerge *merge, const KeyRange *range, bool follows)
 	{
 		MergeInput *input = &merge->inputs[i];
 
+		input->begins = -1;
 		if (merge_input_advance(merge, input, range, follows))
 			continue;
 		stream_seek(input->stream, &range->lower);
@@ -252,6 +256,8 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 		if (!stream_next_batch(input->stream))
 		{
 			input->ended = input->exhausted = true;
+			if (!input->inside)
+				input->begins = INPUT_ENDS;
 			return false;
 		}
 		Assert(batch->nrows > 0 && batch->nrows <= merge->batch_rows);
@@ -262,6 +268,8 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 		{
 			input->from = key_first_inside(merge->key, batch, 0, batch->nrows, &range->lower);
 			input->inside = input->from < batch->nrows;
+			if (input->inside)
+				input->begins = stream_position(input->stream, input->from);
 			input->to = input->decoded = input->from;
 		}
 		if (range && range->has_upper && input->from < input->end)
@@ -271,6 +279,20 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 			input->final = input->end < batch->nrows;
 		}
 	}
+}
+
+void
+outer_merge_places(const OuterMerge *merge, int number, int64 *begins, int64 *ends)
+{
+	const MergeInput *input = &merge->inputs[number];
+
+	*begins = input->begins;
+	if (input->exhausted)
+		*ends = INPUT_ENDS;
+	else if (input->final && input->ended)
+		*ends = stream_position(input->stream, input->end);
+	else
+		*ends = -1;
 }
 
 /* Load every input; collect those that have rows. */
