@@ -51,7 +51,7 @@
  * Rows of an average stream in a range: what it costs to seek is small beside
  * them.
  */
-#define RANGE_ROWS			32768
+#define RANGE_ROWS			65536
 /* Fewer, so that each process has some ranges ... */
 #define RANGES_EACH			4
 /* ... but not fewer rows of all streams than this. */
