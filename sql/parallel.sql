@@ -225,6 +225,9 @@ SELECT * FROM fails('SELECT count(*) FROM fo WHERE slow(v)');
 -- beginning, or else by where ranges begin and end
 CALL put_lines('order.csv', $$ SELECT id || ',' || a || E'\n' FROM (SELECT 1 AS n, * FROM a UNION ALL SELECT 2, * FROM a) x ORDER BY n, id $$);
 SELECT state, message ~ 'order' AS order FROM fails('SELECT count(*) FROM fo WHERE slow(v)');
+-- the same in a segment
+CALL put_lines('seg/1.csv', $$ SELECT id || ',' || b || E'\n' FROM (SELECT 1 AS n, * FROM b UNION ALL SELECT 2, * FROM b) x WHERE id < 5000 ORDER BY n, id $$);
+SELECT state, message ~ 'order' AS order FROM fails('SELECT count(b) FROM fg WHERE slow(id)');
 
 -- Workers read the same files as the leader.  This InitPlan is evaluated when
 -- the leader has opened its files, before there are workers.

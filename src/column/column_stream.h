@@ -102,7 +102,7 @@ typedef struct ColumnStreamMethods
 	void		(*files) (ColumnStream *stream, FileVisitor visit, void *state);
 
 	/*
-	 * Which row of the file a row of the current batch is, as a number >= 0
+	 * Which row of the files a row of the current batch is, as a number >= 0
 	 * that no other row has; -1 where there is none.  Cheap.  May be NULL.
 	 */
 	int64		(*position) (ColumnStream *stream, int row);

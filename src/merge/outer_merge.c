@@ -286,13 +286,15 @@ outer_merge_places(const OuterMerge *merge, int number, int64 *begins, int64 *en
 {
 	const MergeInput *input = &merge->inputs[number];
 
+	*begins = *ends = -1;
+	/* others need not have been read through */
+	if (input->role != STREAM_OUTER && input->role != STREAM_KEYS_ONLY)
+		return;
 	*begins = input->begins;
 	if (input->exhausted)
 		*ends = INPUT_ENDS;
 	else if (input->final && input->ended)
 		*ends = stream_position(input->stream, input->end);
-	else
-		*ends = -1;
 }
 
 /* Load every input; collect those that have rows. */

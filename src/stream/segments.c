@@ -28,6 +28,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -727,6 +728,18 @@ segments_files(ColumnStream *stream, FileVisitor visit, void *state)
 		visit(state, self->waiting[i]->file.source);
 }
 
+/* Of the row in its segment, and which segment it is; two rows hardly ever have the same. */
+static int64
+segments_position(ColumnStream *stream, int row)
+{
+	SegmentsStream *self = (SegmentsStream *) stream;
+	const Segment *segment = self->run != NULL ? self->run : self->origin[row];
+	int64		position = stream_position(segment->stream, self->run != NULL ?
+										   self->run_start + row : self->origin_row[row]);
+
+	return position < 0 ? -1 : (int64) (hash_combine64(segment->rank, position) >> 2);
+}
+
 static const ColumnStreamMethods segments_methods = {
 	.next_batch = segments_next_batch,
 	.decode = segments_decode,
@@ -735,6 +748,7 @@ static const ColumnStreamMethods segments_methods = {
 	.count = segments_count,
 	.close = segments_close,
 	.files = segments_files,
+	.position = segments_position,
 };
 
 /* Read the first key; false where the file has no row. */
