@@ -28,7 +28,8 @@
 
 /* Compressed keys of so many bytes are worth looking through for the last one, in such pieces. */
 #define MOST_DECOMPRESSED	(64 * 1024 * 1024)
-#define FEW_DECOMPRESSED	(128 * 1024)
+#define FEW_DECOMPRESSED	(128 * 1024)	/* for an estimate, */
+#define SOME_DECOMPRESSED	(1024 * 1024)	/* which a single batch has nothing else for */
 #define DECOMPRESSED_BYTES	(64 * 1024)
 
 /* Counting stops here, and is an estimate from then on. */
@@ -133,7 +134,7 @@ static void
 find_range(ArrowFile *file, SourceFile *source, const StreamSpec *spec, const Key *key,
 		   bool estimate, int field, int64 nbatches, int64 *blocks_read, StreamFacts *facts)
 {
-	int64		most = estimate ? FEW_DECOMPRESSED : MOST_DECOMPRESSED;
+	int64		most = MOST_DECOMPRESSED;
 	const ArrowField *leading = &arrow_file_schema(file)->fields[field];
 	int64		first = 0;
 	int64		last = nbatches - 1;
@@ -146,6 +147,8 @@ find_range(ArrowFile *file, SourceFile *source, const StreamSpec *spec, const Ke
 		last--;
 	if (first >= nbatches)
 		return;
+	if (estimate)
+		most = first < last ? FEW_DECOMPRESSED : SOME_DECOMPRESSED;
 	if (!row_image(file, source, field, key, first, 0, most, blocks_read, &facts->first))
 		return;
 	facts->range_certain = row_image(file, source, field, key, last,
