@@ -9,13 +9,14 @@ use lib $FindBin::Bin;
 use Bench::Arrow;
 use Bench::Csv;
 use Bench::Figures;
+use Bench::Parallel;
 use Bench::Session;
 use Bench::Tables;
 
 die "start bench/run\n" if !$ENV{BENCH_DATA};
 
 my ($scale) = data_folder() =~ /_([0-9.]+)$/;
-my @sections = (csv_sections(), arrow_sections());
+my @sections = (csv_sections(), arrow_sections(), parallel_sections());
 my @only = split /,/, $ENV{BENCH_ONLY} // '';
 
 sub print_setting
