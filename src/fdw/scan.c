@@ -22,6 +22,7 @@
 
 #include "fdw/aggregate.h"
 #include "fdw/fdw.h"
+#include "fdw/parallel.h"
 #include "fdw/plan.h"
 #include "fdw/require.h"
 #include "fdw/scan.h"
@@ -98,15 +99,14 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 		node->ss.ps.ExecProcNode = bare_next_row;
 }
 
-pg_noinline void
-outer_scan_start(ForeignScanState *node, OuterScanState *state)
+/* Evaluate the range's values. */
+static void
+scan_evaluate_range(ForeignScanState *node, OuterScanState *state)
 {
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	MemoryContext old;
 	ListCell   *value = list_head(state->values);
 
-	/* this also says that there is no tuple id, which slot_empty leaves alone */
-	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	MemoryContextReset(state->range_context);
 	old = MemoryContextSwitchTo(state->range_context);
 	for (int c = 0; c < state->nconditions; c++)
@@ -121,9 +121,45 @@ outer_scan_start(ForeignScanState *node, OuterScanState *state)
 	}
 	early_filters_bind(state->filters, state->values, econtext);
 	key_range_build(state->table, state->conditions, state->nconditions, &state->range);
-	table_scan_start(state->scan, &state->range);
+	MemoryContextSwitchTo(old);
+}
+
+/* Evaluate the range's values and start on it, or on the first part that is to be had. */
+pg_noinline void
+outer_scan_start(ForeignScanState *node, OuterScanState *state)
+{
+	static const KeyRange nothing = {.empty = true};
+	MemoryContext old;
+
+	/* this also says that there is no tuple id, which slot_empty leaves alone */
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	scan_evaluate_range(node, state);
+	old = MemoryContextSwitchTo(state->range_context);
+	if (state->parallel == NULL)
+		table_scan_start(state->scan, &state->range);
+	else
+	{
+		parallel_scan_begin(state->parallel, &state->range);
+		if (!parallel_scan_next(state->parallel, state->scan))
+			table_scan_start(state->scan, &nothing);
+	}
 	MemoryContextSwitchTo(old);
 	state->started = state->aggregates == NULL;
+}
+
+/* Go on with another part of the range; false if there is none. */
+static pg_noinline bool
+scan_next_part(OuterScanState *state)
+{
+	MemoryContext old;
+	bool		found;
+
+	if (state->parallel == NULL)
+		return false;
+	old = MemoryContextSwitchTo(state->range_context);
+	found = parallel_scan_next(state->parallel, state->scan);
+	MemoryContextSwitchTo(old);
+	return found;
 }
 
 /*
@@ -165,8 +201,12 @@ outerjoinIterateForeignScan(ForeignScanState *node)
 			return aggregate_scan_next(node, state);
 		outer_scan_start(node, state);
 	}
-	if (table_scan_next(state->scan, &slot->tts_values, &slot->tts_isnull))
-		slot_show(slot);
+	while (unlikely(!table_scan_next(state->scan, &slot->tts_values, &slot->tts_isnull)))
+	{
+		if (!scan_next_part(state))
+			return slot;
+	}
+	slot_show(slot);
 	return slot;
 }
 
@@ -187,4 +227,73 @@ outerjoinEndForeignScan(ForeignScanState *node)
 
 	if (state && state->scan)
 		table_scan_close(state->scan);
+}
+
+/* ------------------------------------------------------------ in parallel */
+
+/*
+ * A path says by itself whether it may be part of a parallel plan (plan.c);
+ * here nothing is known of the files yet.
+ */
+bool
+outerjoinIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	(void) root;
+	(void) rel;
+	(void) rte;
+	return true;
+}
+
+Size
+outerjoinEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
+{
+	OuterScanState *state = node->fdw_state;
+	MemoryContext old;
+	ParallelScan *last = state->parallel;
+
+	scan_evaluate_range(node, state);
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	state->parallel = parallel_scan_create(state->table, &state->range, pcxt->nworkers);
+	if (last != NULL)
+		parallel_scan_inherit(state->parallel, last);
+	MemoryContextSwitchTo(old);
+	return parallel_scan_bytes(state->parallel);
+}
+
+void
+outerjoinInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	OuterScanState *state = node->fdw_state;
+
+	parallel_scan_share(state->parallel, state->scan, coordinate, pcxt->seg);
+}
+
+void
+outerjoinReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	OuterScanState *state = node->fdw_state;
+
+	(void) pcxt;
+	(void) coordinate;
+	parallel_scan_reset(state->parallel);
+}
+
+void
+outerjoinInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate)
+{
+	OuterScanState *state = node->fdw_state;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+
+	(void) toc;
+	state->parallel = parallel_scan_attach(state->table, state->scan, coordinate);
+	MemoryContextSwitchTo(old);
+}
+
+void
+outerjoinShutdownForeignScan(ForeignScanState *node)
+{
+	OuterScanState *state = node->fdw_state;
+
+	if (state && state->parallel && state->scan)
+		parallel_scan_finish(state->parallel, state->scan);
 }

@@ -29,6 +29,7 @@ typedef struct OuterScanState
 	MemoryContext range_context;	/* range and its values; reset by a rescan */
 	bool		started;		/* the range has been evaluated */
 	struct AggregateScan *aggregates;	/* a scan that computes aggregates; else NULL */
+	struct ParallelScan *parallel;	/* NULL: the scan is this process's alone */
 } OuterScanState;
 
 /* Evaluate the range's values and start on it. */
