@@ -52,6 +52,14 @@
 #define compat_create_foreignscan_path create_foreignscan_path
 #endif
 
+/* 17 looks at statistics for it, and so wants to know the query. */
+#include "utils/selfuncs.h"
+#if PG_VERSION_NUM >= 170000
+#define compat_estimate_array_length(root, array) estimate_array_length(root, array)
+#else
+#define compat_estimate_array_length(root, array) ((double) estimate_array_length(array))
+#endif
+
 /* 16 dropped the relations that outer joins may null: expressions carry them. */
 #if PG_VERSION_NUM >= 160000
 #define compat_build_expression_pathkey(root, expr, operator, rel) \

@@ -99,6 +99,7 @@ struct ColumnStream
 	const Key  *key;
 	const bool *wanted;			/* [spec->nfields] fields that will be decoded */
 	bool		can_seek;		/* seek(bound) is better than reading from the top */
+	double		seek_rows;		/* ... and takes the time of reading so many rows */
 	ColumnBatch batch;
 };
 
@@ -115,6 +116,7 @@ typedef struct StreamFacts
 	bool		range_certain;	/* true of any file in order: rows may be passed
 								 * over on its word */
 	bool		can_seek;
+	double		seek_rows;		/* a seek takes the time of reading so many rows */
 } StreamFacts;
 
 /*

@@ -16,6 +16,7 @@
 extern int	outerjoin_batch_rows;
 extern int	outerjoin_block_size;
 extern bool outerjoin_simd;
+extern bool outerjoin_parameterized_paths;
 
 /* plan.c */
 extern void outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid);

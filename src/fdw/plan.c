@@ -3,9 +3,10 @@
  * plan.c
  *	  Sizes, paths and plans.
  *
- * One path: a pass over all streams, in key order, over the range of keys that
- * the clauses leave.  It claims an order only in terms of equivalence classes
- * that the query has already, so that it never makes the planner's work more.
+ * A pass over all streams, in key order, over the range of keys that the clauses
+ * leave.  It claims an order only in terms of equivalence classes that the
+ * query has already, so that it never makes the planner's work more.  And where
+ * rows of other tables bound the key, such a pass for each of their rows.
  *
  * Refuses to know: which clauses make a range (prune.c), and files.
  *
@@ -32,9 +33,11 @@
 
 #include "fdw/estimate.h"
 #include "fdw/fdw.h"
+#include "fdw/parameterized.h"
 #include "fdw/plan.h"
 #include "fdw/prune.h"
 #include "fdw/table_scan.h"
+#include "fdw/unique_key.h"
 #include "stream/stream.h"
 
 /* What GetForeignRelSize finds out, for the callbacks after it. */
@@ -47,12 +50,17 @@ typedef struct OuterPlanState
 	double		fraction;		/* of the rows that lie in the range */
 	double		bytes;
 	bool		can_seek;		/* all streams can start at a key */
+	double		seek_rows;		/* a seek in all streams takes the time of so many rows */
 } OuterPlanState;
 
 /* Shares of the server's cost units, measured against its own scans. */
 #define STREAM_ROW_COST		(0.5 * cpu_operator_cost)
 #define FIELD_COST			(0.5 * cpu_operator_cost)
 #define SEEK_PAGES			8.0
+
+/* The same for scans that come one after the other: each, and each of its streams. */
+#define SCAN_COST			(100 * cpu_operator_cost)
+#define SEEK_COST			(200 * cpu_operator_cost)
 
 /*
  * The columns whose values the query asks for.  A whole-row reference asks
@@ -192,6 +200,7 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		state->stream_rows += facts[s].rows;
 		state->bytes += facts[s].bytes;
 		state->can_seek &= facts[s].can_seek;
+		state->seek_rows += facts[s].seek_rows;
 	}
 
 	rel->tuples = plan_table_rows(rel, state, facts);
@@ -214,6 +223,7 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	}
 	rel->rows = clamp_row_est(rel->tuples * selectivity);
 	rel->fdw_private = state;
+	unique_key_declare(rel, state->table);
 }
 
 /*
@@ -277,19 +287,111 @@ plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
 	return pathkeys;
 }
 
+/* Which part of the streams holds values that are asked for. */
+static double
+plan_fields(const OuterPlanState *state)
+{
+	double		fields = 0;
+
+	for (int s = 0; s < state->table->nstreams; s++)
+		fields += table_scan_role(state->table, s, state->needed) == STREAM_OUTER;
+	return fields / Max(state->table->nstreams, 1);
+}
+
+/* Does each column of the key equal one value? */
+static bool
+key_is_given(const TableSpec *table, List *key_clauses)
+{
+	Bitmapset  *equal = NULL;
+	ListCell   *cell;
+
+	foreach(cell, key_clauses)
+	{
+		const KeyClause *clause = lfirst(cell);
+
+		if (clause->test == KEY_EQUAL)
+			equal = bms_add_member(equal, clause->column);
+	}
+	return bms_num_members(equal) == table->key->ncolumns;
+}
+
+/*
+ * Pages of one scan out of so many: what one has read, the next finds in the
+ * cache.
+ */
+static double
+plan_scan_pages(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
+				double rows, double seeks, double loops)
+{
+	int			nstreams = Max(state->table->nstreams, 1);
+	double		pages = Max(rel->pages / (double) nstreams, 1);
+	double		each = rows / Max(rel->tuples, 1) * pages + seeks;
+
+	if (loops <= 1)
+		return nstreams * Min(each, pages);
+	return nstreams * index_pages_fetched(loops * each, (BlockNumber) pages, 0, root) / loops;
+}
+
+/* Add a path whose range comes from rows of these relations, if it can. */
+static void
+plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
+					   Relids sources)
+{
+	Relids		required = bms_union(sources, rel->lateral_relids);
+	ParamPathInfo *info = get_baserel_parampathinfo(root, rel, required);
+	List	   *clauses = list_concat_copy(info->ppi_clauses, rel->baserestrictinfo);
+	List	   *key_clauses = key_clauses_find(root, rel, state->table, clauses);
+	List	   *ranged = NIL;
+	double		loops = parameterized_loops(root, rel, sources);
+	double		seeks = 1;
+	double		read;			/* rows of the table in the range */
+	QualCost	checks;
+	Cost		cost;
+	ListCell   *cell;
+
+	if (key_clauses == NIL || ((const KeyClause *) linitial(key_clauses))->column != 0)
+		return;
+	foreach(cell, key_clauses)
+	{
+		const KeyClause *clause = lfirst(cell);
+
+		ranged = lappend(ranged, clause->source);
+		if (clause->test == KEY_ANY)
+			seeks = Max(seeks, compat_estimate_array_length(root, (Node *) clause->value));
+	}
+	read = rel->tuples * clauselist_selectivity(root, ranged, rel->relid, JOIN_INNER, NULL);
+	if (key_is_unique(state->table) && key_is_given(state->table, key_clauses))
+		read = 1;
+	read = Max(read, 1);
+	info->ppi_rows = clamp_row_est(Min(info->ppi_rows, read));
+
+	cost_qual_eval(&checks, info->ppi_clauses, root);
+	cost = plan_scan_pages(root, rel, state, read, seeks, loops) * random_page_cost;
+	cost += seeks * (SCAN_COST + state->table->nstreams * SEEK_COST +
+					 state->seek_rows * STREAM_ROW_COST);
+	cost += read / Max(rel->tuples, 1) * state->stream_rows *
+		(STREAM_ROW_COST + plan_fields(state) * FIELD_COST);
+	cost += read * (cpu_tuple_cost + rel->baserestrictcost.per_tuple + checks.per_tuple);
+	cost += info->ppi_rows * rel->reltarget->cost.per_tuple;
+	cost += rel->baserestrictcost.startup + checks.startup + rel->reltarget->cost.startup;
+
+	add_path(rel, (Path *)
+			 compat_create_foreignscan_path(root, rel, NULL, info->ppi_rows,
+											cost - cpu_tuple_cost, cost,
+											NIL, required, NULL, NIL));
+}
+
 void
 outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	OuterPlanState *state = rel->fdw_private;
 	double		read = state->can_seek ? state->fraction : 1;
-	double		fields = 0;
+	double		fields = plan_fields(state);
 	Cost		startup;
 	Cost		run;
+	ListCell   *cell;
 
 	(void) relid;
-	for (int s = 0; s < state->table->nstreams; s++)
-		fields += table_scan_role(state->table, s, state->needed) == STREAM_OUTER;
-	fields /= Max(state->table->nstreams, 1);
 
 	startup = rel->baserestrictcost.startup + rel->reltarget->cost.startup;
 	if (state->key_clauses)
@@ -304,6 +406,11 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 											startup, startup + run,
 											plan_pathkeys(root, rel, state),
 											rel->lateral_relids, NULL, NIL));
+
+	if (!outerjoin_parameterized_paths || !state->can_seek)
+		return;
+	foreach(cell, parameterized_sources(root, rel, state->table))
+		plan_add_parameterized(root, rel, state, lfirst(cell));
 }
 
 ForeignScan *
@@ -316,22 +423,23 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 	List	   *values = NIL;
 	List	   *needed = NIL;
 	int			attnum = -1;
+	List	   *key_clauses;	/* of the table's own clauses and, with parameters, of joins' */
 	ListCell   *cell;
 
-	(void) root;
 	(void) relid;
-	(void) path;
+	key_clauses = path->path.param_info == NULL ? state->key_clauses :
+		key_clauses_find(root, rel, state->table, clauses);
 	foreach(cell, clauses)
 	{
 		RestrictInfo *source = lfirst_node(RestrictInfo, cell);
 		bool		exact = false;
 		ListCell   *inner;
 
-		foreach(inner, state->key_clauses)
+		foreach(inner, key_clauses)
 		{
 			const KeyClause *clause = lfirst(inner);
 
-			exact |= clause->source == source && key_clause_is_exact(state->key_clauses, clause);
+			exact |= clause->source == source && key_clause_is_exact(key_clauses, clause);
 		}
 		if (source->pseudoconstant)
 			continue;
@@ -340,7 +448,7 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 		else
 			checked = lappend(checked, source->clause);
 	}
-	foreach(cell, state->key_clauses)
+	foreach(cell, key_clauses)
 	{
 		const KeyClause *clause = lfirst(cell);
 
@@ -351,6 +459,6 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 		needed = lappend_int(needed, attnum);
 
 	return make_foreignscan(tlist, checked, rel->relid, values,
-							list_make2(needed, key_clauses_encode(state->key_clauses)),
+							list_make2(needed, key_clauses_encode(key_clauses)),
 							NIL, ranged, outer_plan);
 }

@@ -33,8 +33,7 @@
 
 #include "fdw/prune.h"
 
-/* The key column that an expression is, or -1. */
-static int
+int
 key_column_of(RelOptInfo *rel, const TableSpec *table, Node *node)
 {
 	Var		   *var;
@@ -176,6 +175,17 @@ static bool
 clause_may_bound(RelOptInfo *rel, RestrictInfo *source)
 {
 	return !source->pseudoconstant && restriction_is_securely_promotable(source, rel);
+}
+
+int
+key_clause_column(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table, RestrictInfo *source)
+{
+	KeyClause	clause = {0};
+
+	if (!clause_may_bound(rel, source) ||
+		!match_clause(root, rel, table, source->clause, &clause))
+		return -1;
+	return clause.column;
 }
 
 List *

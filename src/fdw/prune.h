@@ -44,6 +44,13 @@ typedef struct KeyClause
 extern List *key_clauses_find(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table,
 							  List *clauses);
 
+/* The key column that an expression is, or -1. */
+extern int	key_column_of(RelOptInfo *rel, const TableSpec *table, Node *node);
+
+/* The key column that one clause bounds, as key_clauses_find would find it, or -1. */
+extern int	key_clause_column(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table,
+							  RestrictInfo *source);
+
 /*
  * Does the range built from all of "clauses" hold exactly the keys that
  * satisfy this one?  Then it need not be checked again.

@@ -179,6 +179,7 @@ sum_files(const StreamSpec *spec, List *files, const Key *key, StreamFacts *sum)
 		sum->blocks += facts.blocks;
 		sum->can_seek = sum->can_seek && facts.can_seek;
 		sum->bytes += facts.bytes;
+		sum->seek_rows += facts.seek_rows;
 	}
 
 	if (greatest >= 0)
