@@ -53,7 +53,6 @@
 #endif
 
 /* 17 looks at statistics for it, and so wants to know the query. */
-#include "utils/selfuncs.h"
 #if PG_VERSION_NUM >= 170000
 #define compat_estimate_array_length(root, array) estimate_array_length(root, array)
 #else

@@ -39,6 +39,9 @@
 /* The prefix and the magic behind it */
 #define HEAD_BYTES			(PREFIX_BYTES + 4)
 
+/* What is read first where little may be wanted */
+#define FIRST_AHEAD		4096
+
 /* A window for compressed bytes grows from here as they come. */
 #define FIRST_WINDOW		(1024 * 1024)
 
@@ -74,6 +77,7 @@ arrow_buffer_init(ArrowBuffer *buffer, MemoryContext context, size_t block_bytes
 	memset(buffer, 0, sizeof(*buffer));
 	buffer->context = context;
 	buffer->block_bytes = Max(block_bytes, 1);
+	buffer->ahead = buffer->block_bytes;
 	buffer->blocks_read = blocks_read;
 	buffer->compression = COMPRESSION_NONE;
 	buffer->codec = COMPRESSION_NONE;
@@ -141,6 +145,12 @@ arrow_buffer_set(ArrowBuffer *buffer, SourceFile *file, int64 offset, int64 leng
 		buffer->bytes->name = buffer->range->name;
 		byte_source_seek(buffer->bytes, 0);
 	}
+}
+
+void
+arrow_buffer_begin_small(ArrowBuffer *buffer)
+{
+	buffer->ahead = Min(buffer->block_bytes, FIRST_AHEAD);
 }
 
 void
@@ -338,7 +348,7 @@ fill_compressed(ArrowBuffer *buffer, int64 from, size_t length, size_t wanted)
 
 /*
  * How much the window is to hold: what is asked for, at least a block.  Going
- * forward, at least a block more than it holds, so that reads that overlap do
+ * forward, at least as much more than it holds, so that reads that overlap do
  * not each bring a little.
  */
 static size_t
@@ -346,7 +356,7 @@ window_wanted(const ArrowBuffer *buffer, int64 from, size_t length)
 {
 	size_t		kept = from >= buffer->window_from && from < buffer->window_to ?
 		(size_t) (buffer->window_to - from) : 0;
-	size_t		wanted = Max(length, kept + buffer->block_bytes);
+	size_t		wanted = Max(length, kept + buffer->ahead);
 
 	return (size_t) Min(buffer->size - from, (int64) wanted);
 }
@@ -363,6 +373,7 @@ arrow_buffer_read(ArrowBuffer *buffer, int64 from, size_t length)
 	{
 		size_t		wanted = window_wanted(buffer, from, length);
 
+		buffer->ahead = Min(2 * buffer->ahead, buffer->block_bytes);
 		if (buffer->compression == COMPRESSION_NONE)
 			fill_stored(buffer, from, wanted);
 		else

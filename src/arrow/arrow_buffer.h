@@ -25,7 +25,8 @@ typedef struct ArrowBuffer
 	int64		offset;			/* in the file, behind the length where it is compressed */
 	int64		length;			/* in the file */
 	Compression compression;	/* COMPRESSION_NONE: stored as it is */
-	size_t		block_bytes;	/* how much to read at once, where less is asked for */
+	size_t		block_bytes;	/* how much to read at once, where less is asked for ... */
+	size_t		ahead;			/* ... once it has been read forward for a while */
 	int64	   *blocks_read;	/* counts reads of the file; may be NULL */
 
 	ByteSource *bytes;			/* of a compressed buffer: decompressed, at window_to; NULL: not begun */
@@ -66,6 +67,12 @@ extern void arrow_buffer_set(ArrowBuffer *buffer, SourceFile *file, int64 offset
  * took the numbers from it.
  */
 extern const char *arrow_buffer_read(ArrowBuffer *buffer, int64 from, size_t length);
+
+/*
+ * What comes next is somewhere else, and perhaps only a little of it is asked
+ * for: read little at first, then twice as much each time, up to a block.
+ */
+extern void arrow_buffer_begin_small(ArrowBuffer *buffer);
 
 /*
  * Give the decompressor back, but not the window: what was read stays valid.

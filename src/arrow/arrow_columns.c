@@ -109,3 +109,13 @@ arrow_columns_set(ArrowColumns *columns, int64 number)
 	set_dictionaries(columns, number);
 	columns->batch = number;
 }
+
+void
+arrow_columns_begin_small(ArrowColumns *columns)
+{
+	for (int i = 0; i < columns->n; i++)
+	{
+		if (columns->columns[i].vector != NULL)
+			arrow_vector_begin_small(columns->columns[i].vector);
+	}
+}

@@ -436,30 +436,50 @@ element_of_run(ArrowConverter *converter, ArrowVector *vector, int64 i, ValueAre
 						 arrow_run_element(vector, i), arena, isnull);
 }
 
-/* A run's value is converted once, for all its rows. */
+/* The value of the last run that was met. */
+typedef struct KnownRun
+{
+	const ArrowVector *vector;
+	uint64		epoch;			/* of the arena that the value is in */
+	int64		element;
+	Datum		value;
+	bool		isnull;
+} KnownRun;
+
+/*
+ * A run's value is converted once, for all its rows, also where a batch is
+ * asked for piece by piece.
+ */
 static void
 convert_runs(ArrowConverter *converter, ArrowVector *vector, const ArrowRun *run)
 {
+	KnownRun   *known = converter->state;
 	int			n = arrow_run_count(run);
-	int64		known = -1;
-	Datum		value = 0;
-	bool		isnull = true;
+	KnownRun	at = {.element = -1};
 
+	/* a value that lies in no arena says nothing of the arena's epoch */
+	if (known->epoch == run->arena->epoch && known->vector == vector &&
+		!converter->children[0]->by_value)
+		at = *known;
+	known->epoch = 0;
 	for (int k = 0; k < n; k++)
 	{
 		int			row = arrow_run_row(run, k);
 		int64		element = arrow_run_element(vector, run->from + row);
 
-		if (element != known)
+		if (element != at.element)
 		{
 			*run->current = row;
-			value = arrow_element(converter->children[0], &vector->children[1], element,
-								  run->arena, &isnull);
-			known = element;
+			at.value = arrow_element(converter->children[0], &vector->children[1], element,
+									 run->arena, &at.isnull);
+			at.element = element;
 		}
-		run->values[row] = value;
-		run->isnull[row] = isnull;
+		run->values[row] = at.value;
+		run->isnull[row] = at.isnull;
 	}
+	at.vector = vector;
+	at.epoch = run->arena->epoch;
+	*known = at;
 }
 
 static void
@@ -469,6 +489,7 @@ prepare_runs(ArrowConverter *converter)
 	converter->children = palloc(sizeof(ArrowConverter *));
 	converter->children[0] = arrow_converter_create_child(converter, &converter->field->children[1],
 														  converter->type, converter->typmod);
+	converter->state = palloc0(sizeof(KnownRun));
 	converter->convert = convert_runs;
 	converter->element = element_of_run;
 }
@@ -484,13 +505,26 @@ enum
 };
 
 /*
- * How many entries are kept, the first ones, and how many bytes of values, so
- * that memory is bounded whatever a dictionary says that it has: entries may
- * take no bytes in the file, or all the same ones.  Others are converted each
- * time.
+ * Entries that are not kept, by reference, in the memory of one batch: of a
+ * large value that many rows have there is one.
  */
-#define MOST_ENTRIES		(1024 * 1024)
-#define MOST_ENTRY_BYTES	(64 * 1024 * 1024)
+typedef struct BatchEntry
+{
+	int64		index;
+	Datum		value;
+	char		status;
+} BatchEntry;
+
+#define SH_PREFIX batch_entries
+#define SH_ELEMENT_TYPE BatchEntry
+#define SH_KEY_TYPE int64
+#define SH_KEY index
+#define SH_HASH_KEY(table, key) ((uint32) (((uint64) (key) * UINT64CONST(0x9E3779B97F4A7C15)) >> 32))
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
 /* A dictionary's entries, those that were asked for. */
 typedef struct ArrowEntries
@@ -503,6 +537,8 @@ typedef struct ArrowEntries
 	int64		capacity;
 	Datum	   *values;			/* [capacity] */
 	uint8	   *states;			/* [capacity] */
+	uint64		epoch;			/* of the arena that batch_entries are in; 0: there are none */
+	batch_entries_hash *batch_entries;
 } ArrowEntries;
 
 static void
@@ -539,12 +575,13 @@ entries_renew(ArrowConverter *converter, const ArrowDictionary *dictionary, Valu
 
 	entries->dictionary = NULL;
 	entries->context = NULL;
+	entries->epoch = 0;
 	if (before != NULL)
 		MemoryContextSetParent(before, value_arena_context(arena));
 	entries->context = AllocSetContextCreate(converter->context, "outerjoin_fdw dictionary",
 											 ALLOCSET_SMALL_SIZES);
 	entries->arena = value_arena_create(entries->context);
-	entries_reserve(entries, Min(dictionary->length, MOST_ENTRIES), converter->context);
+	entries_reserve(entries, Min(dictionary->length, ARROW_KEPT_ENTRIES), converter->context);
 	entries->generation = dictionary->generation;
 	entries->dictionary = dictionary;
 }
@@ -567,6 +604,19 @@ entries_current(ArrowConverter *converter, const ArrowVector *vector, ValueArena
 	return entries;
 }
 
+/* Entries that are not kept, of the batch whose values the arena has. */
+static batch_entries_hash *
+entries_of_batch(ArrowEntries *entries, ValueArena *arena)
+{
+	if (entries->epoch != arena->epoch)
+	{
+		entries->epoch = 0;
+		entries->batch_entries = batch_entries_create(value_arena_context(arena), 64, NULL);
+		entries->epoch = arena->epoch;
+	}
+	return entries->batch_entries;
+}
+
 /* An entry that is not known yet, or cannot be. */
 static pg_noinline Datum
 entry_convert(ArrowConverter *converter, ArrowEntries *entries, int64 index, ValueArena *arena, bool *isnull)
@@ -574,14 +624,25 @@ entry_convert(ArrowConverter *converter, ArrowEntries *entries, int64 index, Val
 	int64		element;
 	ArrowVector *part = arrow_dictionary_entry(entries->dictionary, index, &element);
 	bool		keep = index < entries->n &&
-		MemoryContextMemAllocated(entries->context, true) < MOST_ENTRY_BYTES;
+		MemoryContextMemAllocated(entries->context, true) < ARROW_KEPT_ENTRY_BYTES;
+	bool		share = !keep && !converter->by_value;
 	Datum		value = 0;
+	bool		found;
 
 	*isnull = arrow_is_null(part, element);
+	if (!*isnull && share)
+	{
+		BatchEntry *known = batch_entries_lookup(entries_of_batch(entries, arena), index);
+
+		if (known != NULL)
+			return known->value;
+	}
 	if (!*isnull)
 		value = converter->element(converter, part, element, keep ? entries->arena : arena, isnull);
 	if (*isnull)
 		value = 0;
+	else if (share)
+		batch_entries_insert(entries_of_batch(entries, arena), index, &found)->value = value;
 	if (keep)
 	{
 		entries->values[index] = value;
@@ -890,6 +951,7 @@ converter_create(const ArrowField *field, Oid type, int32 typmod, bool key,
 	converter->key = key;
 	converter->file = file;
 	converter->column = column;
+	converter->by_value = get_typbyval(converter->type);
 	converter->context = CurrentMemoryContext;
 	converter->precision = -1;
 	converter->max_length = PG_INT32_MAX;
@@ -926,4 +988,41 @@ arrow_converter_is_copy(const ArrowConverter *converter)
 	return converter->field->type == ARROW_INT && converter->field->bit_width == 64 &&
 		converter->field->is_signed && converter->type == INT8OID &&
 		converter->domain == InvalidOid && converter->entries == NULL;
+}
+
+int64
+arrow_converter_dictionary_bytes(const ArrowConverter *converter)
+{
+	int64		bytes = 0;
+
+	check_stack_depth();
+	if (converter->entries != NULL && converter->entries->context != NULL)
+		bytes = MemoryContextMemAllocated(converter->entries->context, true) +
+			converter->entries->capacity * (int64) (sizeof(Datum) + 1);
+	for (int i = 0; i < converter->nchildren; i++)
+		bytes += arrow_converter_dictionary_bytes(converter->children[i]);
+	return bytes;
+}
+
+int64
+arrow_converter_least_bytes(const ArrowConverter *converter)
+{
+	/* an entry is there once for all its rows */
+	if (converter->type != BPCHAROID || converter->typmod <= VARHDRSZ || converter->entries != NULL)
+		return 0;
+	return converter->typmod - VARHDRSZ;
+}
+
+bool
+arrow_converter_is_lasting(const ArrowConverter *converter)
+{
+	int			family = field_family(field_behind_runs(converter->field));
+	bool		is_text = converter->type == TEXTOID || converter->type == VARCHAROID ||
+		converter->type == BPCHAROID;
+
+	/* not what goes through other types' input and output functions */
+	if (family & FAMILY_BYTES)
+		return is_text || converter->type == BYTEAOID || converter->type == UUIDOID;
+	return (family & (FAMILY_BOOL | FAMILY_NUMBER | FAMILY_MOMENT)) && !is_text &&
+		converter->type != JSONBOID && converter->type != JSONOID;
 }

@@ -38,6 +38,15 @@ extern void arrow_convert(ArrowConverter *converter, ArrowVector *vector, int64 
 						  const int16 *rows, int nrows, ValueArena *arena,
 						  Datum *values, bool *isnull, volatile int *current);
 
+/* Does a value depend on nothing but the file: on no setting of the session? */
+extern bool arrow_converter_is_lasting(const ArrowConverter *converter);
+
+/* Memory that the entries of dictionaries have as values. */
+extern int64 arrow_converter_dictionary_bytes(const ArrowConverter *converter);
+
+/* Bytes that every value has, whatever the file holds: the width of char(n). */
+extern int64 arrow_converter_least_bytes(const ArrowConverter *converter);
+
 /*
  * Are the bytes of an 8-byte element the value's Datum as they stand?  (bigint
  * of a 64-bit integer, without a domain's constraints.)

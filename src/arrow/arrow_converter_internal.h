@@ -63,6 +63,7 @@ struct ArrowConverter
 	const ArrowField *field;	/* without its dictionary, see above */
 	Oid			type;			/* beneath all domains */
 	int32		typmod;
+	bool		by_value;		/* of the type */
 	bool		key;			/* never round, never cut */
 	const char *file;
 	const char *column;

@@ -11,10 +11,8 @@
 
 /* As an unsigned number, in which a negative index is a very large one. */
 static inline uint64
-index_at(const ArrowVector *vector, int64 k)
+index_at(const ArrowVector *vector, const char *indexes, int64 k)
 {
-	const char *indexes = vector->values;
-
 	if (vector->field->index_signed)
 		return (uint64) signed_at(indexes, vector->width, k);
 	switch (vector->width)
@@ -71,7 +69,7 @@ arrow_load_indexes(ArrowVector *vector)
 	/* nulls may have any index */
 	for (int64 i = vector->from; i < vector->to; i++)
 	{
-		uint64		index = index_at(vector, i - vector->from);
+		uint64		index = index_at(vector, vector->values, i - vector->from);
 
 		if (index >= entries && !arrow_is_null(vector, i))
 			arrow_report(vector, i, "entry %lld of a dictionary that has %lld",
@@ -83,7 +81,13 @@ int64
 arrow_index(const ArrowVector *vector, int64 i)
 {
 	Assert(i >= vector->from && i < vector->to);
-	return (int64) index_at(vector, i - vector->from);
+	return (int64) index_at(vector, vector->values, i - vector->from);
+}
+
+int64
+arrow_index_in(const ArrowVector *vector, const char *indexes, int64 k)
+{
+	return (int64) index_at(vector, indexes, k);
 }
 
 ArrowVector *

@@ -4,8 +4,9 @@
  *	  What an Arrow file says of itself.
  *
  * Every record batch's description says how many rows it has; the first and
- * the last row's keys are looked at where they are plain numbers that need no
- * decompression.  Errors are those that every scan would meet at the file's
+ * the last row's keys are looked at where they are plain numbers.  Those of a
+ * compressed batch are decompressed up to there, unless they are very many.
+ * Errors are those that every scan would meet at the file's
  * ends and in its descriptions.
  *
  *-------------------------------------------------------------------------
@@ -23,6 +24,10 @@
 #include "arrow/arrow_name.h"
 
 #define PROBE_BYTES			1024
+
+/* Compressed keys of so many bytes are worth looking through for the last one, in such pieces. */
+#define MOST_DECOMPRESSED	(64 * 1024 * 1024)
+#define DECOMPRESSED_BYTES	(64 * 1024)
 
 /* Counting stops here, and is an estimate from then on. */
 #define MAX_COUNTED_BATCHES	10000
@@ -65,17 +70,21 @@ load_integer(const char *bytes, int width, bool is_signed)
 	return (int64) value;
 }
 
-/* The key's image in one row; false where it is null or compressed. */
+/* The key's image in one row; false where it is null or too far into compressed data. */
 static bool
-row_image(ArrowFile *file, SourceFile *source, ArrowVector *vector, int field, const Key *key,
-		  int64 number, int64 row, int64 *image)
+row_image(ArrowFile *file, SourceFile *source, int field, const Key *key,
+		  int64 number, int64 row, int64 *blocks_read, int64 *image)
 {
 	const ArrowSchema *schema = arrow_file_schema(file);
 	const ArrowBatch *batch = arrow_file_batch(file, number);
+	bool		compressed = batch->spec.compression != ARROW_UNCOMPRESSED;
+	ArrowVector *vector = arrow_vector_create(&schema->fields[field], arrow_file_version(file),
+											  compressed ? DECOMPRESSED_BYTES : PROBE_BYTES,
+											  blocks_read);
 	ArrowPosition position = {0};
 	int64		value;
 
-	if (batch->spec.compression != ARROW_UNCOMPRESSED)
+	if (compressed && row > MOST_DECOMPRESSED / Max(vector->width, 1))
 		return false;
 	for (int i = 0; i < field; i++)
 	{
@@ -103,23 +112,21 @@ find_range(ArrowFile *file, SourceFile *source, const StreamSpec *spec, const Ke
 		   int field, int64 nbatches, int64 *blocks_read, StreamFacts *facts)
 {
 	const ArrowField *leading = &arrow_file_schema(file)->fields[field];
-	ArrowVector *vector;
 	int64		first = 0;
 	int64		last = nbatches - 1;
 
 	if (!is_plain_key(leading, spec->keys[0].type))
 		return;
-	while (first < nbatches && arrow_file_batch(file, first)->spec.length == 0)
+	while (first < nbatches && arrow_file_batch_rows(file, first) == 0)
 		first++;
-	while (last > first && arrow_file_batch(file, last)->spec.length == 0)
+	while (last > first && arrow_file_batch_rows(file, last) == 0)
 		last--;
 	if (first >= nbatches)
 		return;
-	vector = arrow_vector_create(leading, arrow_file_version(file), PROBE_BYTES, blocks_read);
 	facts->has_range =
-		row_image(file, source, vector, field, key, first, 0, &facts->first) &&
-		row_image(file, source, vector, field, key, last,
-				  arrow_file_batch(file, last)->spec.length - 1, &facts->last);
+		row_image(file, source, field, key, first, 0, blocks_read, &facts->first) &&
+		row_image(file, source, field, key, last, arrow_file_batch_rows(file, last) - 1,
+				  blocks_read, &facts->last);
 	facts->range_certain = facts->has_range;
 }
 
@@ -141,7 +148,9 @@ look_at_file(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 				  key_fields, value_fields);
 	facts->bytes = (double) source_file_identity(source)->size;
 	facts->blocks = (double) nbatches;
-	facts->can_seek = true;
+	/* in a single compressed batch there is nowhere to begin but at its top */
+	facts->can_seek = nbatches != 1 ||
+		arrow_file_batch(file, 0)->spec.compression == ARROW_UNCOMPRESSED;
 	facts->rows = (double) arrow_file_rows_before(file, counted);
 	facts->rows_exact = counted == nbatches;
 	if (!facts->rows_exact)

@@ -28,6 +28,8 @@
 #include "utils/memutils.h"
 
 #include "arrow/arrow_file.h"
+#include "arrow/arrow_index.h"
+#include "arrow/arrow_name.h"
 #include "wire/byte_cursor.h"
 
 #define MAGIC			"ARROW1"
@@ -37,27 +39,14 @@
 #define FEATHER_MAGIC	"FEA1"
 #define CONTINUATION	0xFFFFFFFFU
 
+#define PREFIX_BYTES	8
+
+/* So much is read of a message at once that may be of any length, and that is said to be of one. */
+#define USUAL_METADATA	1024
+#define MOST_GUESSED	(64 * 1024)
+
 /* A message's description is never larger than this. */
 #define MAX_METADATA	(256 * 1024 * 1024)
-
-typedef struct ArrowEntry
-{
-	ArrowMessageKind kind;
-	int64		offset;
-	int32		metadata_length;	/* what precedes the body, prefix and padding as well */
-	int64		body_length;
-	int64		dictionary_id;
-	bool		is_delta;
-	int64		rows;			/* of a record batch; -1: not known yet */
-} ArrowEntry;
-
-/* Numbers of entries, ascending. */
-typedef struct EntryList
-{
-	int64	   *entry;
-	int64		n;
-	int64		capacity;
-} EntryList;
 
 /* A dictionary as it stands, made of entries up to and including "last". */
 typedef struct KnownDictionary
@@ -76,17 +65,7 @@ struct ArrowFile
 	size_t		block_bytes;
 	int64	   *blocks_read;
 	int64		size;
-	ArrowSchema schema;
-	int			version;
-
-	/* messages, in the order in which they hold */
-	ArrowEntry *entries;
-	int64		nentries;
-	int64		max_entries;
-	EntryList	batches;		/* those that are record batches */
-	EntryList	dictionary_batches;
-	int64		next;			/* of a stream: where the next message begins */
-	bool		complete;		/* there are no more */
+	ArrowIndex *index;			/* schema and messages, perhaps shared with other scans */
 
 	KnownDictionary **dictionaries;
 	int			ndictionaries;
@@ -147,15 +126,15 @@ read_bytes(ArrowFile *file, int64 offset, int64 length, const char *what)
 }
 
 /*
- * The message at an offset: how long its prefix and its description are.
- * Before version 0.15 of the format there was no continuation marker.  False
- * where the stream ends.
+ * The message at an offset: how long its prefix and its description are, and
+ * the first "guess" bytes of both, so that one read mostly is enough.  Before
+ * version 0.15 of the format there was no continuation marker.  False where
+ * the stream ends.
  */
 static bool
-read_prefix(ArrowFile *file, int64 offset, int *prefix, int32 *length)
+read_prefix(ArrowFile *file, int64 offset, int64 guess, ByteView *view, int *prefix, int32 *length)
 {
 	int64		left = file->size - offset;
-	ByteView	view;
 	ByteCursor	cursor;
 	uint32		first;
 	uint32		second = 0;
@@ -165,8 +144,9 @@ read_prefix(ArrowFile *file, int64 offset, int *prefix, int32 *length)
 	if (left < 4)
 		report_damaged(file, "The file ends within the prefix of the message at byte %lld.",
 					   (long long) offset);
-	view = read_bytes(file, offset, Min(left, 8), "prefix of a message");
-	cursor = byte_cursor(view);
+	*view = read_bytes(file, offset, Min(left, Max(Min(guess, MOST_GUESSED), PREFIX_BYTES)),
+					   "prefix of a message");
+	cursor = byte_cursor(*view);
 	if (!byte_cursor_u32(&cursor, &first))
 		return false;
 	*prefix = 4;
@@ -187,54 +167,67 @@ read_prefix(ArrowFile *file, int64 offset, int *prefix, int32 *length)
 	return true;
 }
 
-/* Parse the description of the message at an offset, in the current context. */
+/* Parse the description of a message of which read_prefix has read a part, in the current context. */
 static void
-read_message(ArrowFile *file, int64 offset, ArrowMessage *message, int32 *metadata_length)
+parse_message(ArrowFile *file, int64 offset, ByteView view, int prefix, int32 length,
+			  ArrowMessage *message)
 {
 	const char *reason = NULL;
-	int			prefix;
-	int32		length;
 
-	if (!read_prefix(file, offset, &prefix, &length))
-		report_damaged(file, "There is no message at byte %lld.", (long long) offset);
-	if (!arrow_message_parse(read_bytes(file, offset + prefix, length, "description of a message"),
-							 message, &reason))
+	if ((size_t) prefix + length <= view.length)
+		view = (ByteView){view.data + prefix, (size_t) length};
+	else
+		view = read_bytes(file, offset + prefix, length, "description of a message");
+	if (!arrow_message_parse(view, message, &reason))
 		report_damaged(file, "The message at byte %lld cannot be read: %s",
 					   (long long) offset, reason);
-	*metadata_length = prefix + length;
 	if (message->body_length < 0 ||
-		message->body_length > file->size - offset - *metadata_length)
+		message->body_length > file->size - offset - prefix - length)
 		report_damaged(file, "The message at byte %lld would have a body of %lld bytes, which the file does not have.",
 					   (long long) offset, (long long) message->body_length);
 }
 
-/* ------------------------------------------------------------ the list of messages */
-
+/* The message at an offset, whose description may have "guess" bytes. */
 static void
-list_entry(ArrowFile *file, EntryList *list, int64 entry)
+read_message(ArrowFile *file, int64 offset, int64 guess, ArrowMessage *message, int32 *metadata_length)
 {
-	if (list->n == list->capacity)
-	{
-		list->capacity = Max(list->capacity * 2, 64);
-		list->entry = list->entry ? repalloc_huge(list->entry, sizeof(int64) * list->capacity) :
-			MemoryContextAlloc(file->context, sizeof(int64) * list->capacity);
-	}
-	list->entry[list->n++] = entry;
+	ByteView	view;
+	int			prefix;
+	int32		length;
+
+	if (!read_prefix(file, offset, guess, &view, &prefix, &length))
+		report_damaged(file, "There is no message at byte %lld.", (long long) offset);
+	parse_message(file, offset, view, prefix, length, message);
+	*metadata_length = prefix + length;
 }
 
-static void
-add_entry(ArrowFile *file, const ArrowEntry *entry)
+/* ------------------------------------------------------------ the list of messages */
+
+/* An array with room for one element more than n; the old one where that fails. */
+static void *
+reserved(MemoryContext context, void *array, size_t size, int64 n, int64 *capacity)
 {
-	if (file->nentries == file->max_entries)
-	{
-		file->max_entries = Max(file->max_entries * 2, 64);
-		file->entries = file->entries ?
-			repalloc_huge(file->entries, sizeof(ArrowEntry) * file->max_entries) :
-			MemoryContextAlloc(file->context, sizeof(ArrowEntry) * file->max_entries);
-	}
-	list_entry(file, entry->kind == ARROW_MESSAGE_RECORD_BATCH ?
-			   &file->batches : &file->dictionary_batches, file->nentries);
-	file->entries[file->nentries++] = *entry;
+	int64		larger = Max(*capacity * 2, 64);
+
+	if (n < *capacity)
+		return array;
+	array = array ? repalloc_huge(array, size * larger) : MemoryContextAlloc(context, size * larger);
+	*capacity = larger;
+	return array;
+}
+
+/* All or nothing: the index outlives an error. */
+static void
+add_entry(ArrowIndex *index, const ArrowEntry *entry)
+{
+	EntryList  *list = entry->kind == ARROW_MESSAGE_RECORD_BATCH ?
+		&index->batches : &index->dictionary_batches;
+
+	index->entries = reserved(index->context, index->entries, sizeof(ArrowEntry), index->nentries,
+							  &index->max_entries);
+	list->entry = reserved(index->context, list->entry, sizeof(int64), list->n, &list->capacity);
+	list->entry[list->n++] = index->nentries;
+	index->entries[index->nentries++] = *entry;
 }
 
 /* Find the next message of a stream; false at its end. */
@@ -244,16 +237,18 @@ find_next_message(ArrowFile *file)
 	MemoryContext scratch = AllocSetContextCreate(file->context, "arrow message", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 	ArrowMessage message;
-	ArrowEntry	entry = {.offset = file->next,.rows = -1};
+	ArrowEntry	entry = {.offset = file->index->next,.rows = -1};
+	ByteView	view;
 	int			prefix;
 	int32		length;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!read_prefix(file, file->next, &prefix, &length))
-		file->complete = true;
+	if (!read_prefix(file, file->index->next, USUAL_METADATA, &view, &prefix, &length))
+		file->index->complete = true;
 	else
 	{
-		read_message(file, file->next, &message, &entry.metadata_length);
+		parse_message(file, file->index->next, view, prefix, length, &message);
+		entry.metadata_length = prefix + length;
 		entry.kind = message.kind;
 		entry.body_length = message.body_length;
 		entry.dictionary_id = message.dictionary_id;
@@ -261,14 +256,14 @@ find_next_message(ArrowFile *file)
 		if (message.kind == ARROW_MESSAGE_RECORD_BATCH)
 			entry.rows = message.batch.length;
 		if (message.kind == ARROW_MESSAGE_SCHEMA)
-			report_damaged(file, "A second schema stands at byte %lld.", (long long) file->next);
-		file->next += entry.metadata_length + entry.body_length;
+			report_damaged(file, "A second schema stands at byte %lld.", (long long) file->index->next);
 		if (message.kind == ARROW_MESSAGE_RECORD_BATCH || message.kind == ARROW_MESSAGE_DICTIONARY_BATCH)
-			add_entry(file, &entry);
+			add_entry(file->index, &entry);
+		file->index->next += entry.metadata_length + entry.body_length;
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
-	return !file->complete;
+	return !file->index->complete;
 }
 
 /* The blocks of a footer's index, which was checked against the file's size. */
@@ -285,7 +280,7 @@ add_blocks(ArrowFile *file, ArrowMessageKind kind, const ArrowBlock *blocks, int
 			.rows = -1
 		};
 
-		add_entry(file, &entry);
+		add_entry(file->index, &entry);
 	}
 }
 
@@ -296,14 +291,14 @@ identify_dictionaries(ArrowFile *file)
 	MemoryContext scratch = AllocSetContextCreate(file->context, "arrow message", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 
-	for (int64 i = 0; i < file->dictionary_batches.n; i++)
+	for (int64 i = 0; i < file->index->dictionary_batches.n; i++)
 	{
-		ArrowEntry *entry = &file->entries[file->dictionary_batches.entry[i]];
+		ArrowEntry *entry = &file->index->entries[file->index->dictionary_batches.entry[i]];
 		ArrowMessage message;
 		int32		length;
 
 		CHECK_FOR_INTERRUPTS();
-		read_message(file, entry->offset, &message, &length);
+		read_message(file, entry->offset, entry->metadata_length, &message, &length);
 		if (message.kind != ARROW_MESSAGE_DICTIONARY_BATCH)
 			report_damaged(file, "The message at byte %lld is no dictionary.", (long long) entry->offset);
 		entry->dictionary_id = message.dictionary_id;
@@ -320,9 +315,9 @@ static void
 check_schema(ArrowFile *file)
 {
 #ifdef WORDS_BIGENDIAN
-	bool		foreign = !file->schema.big_endian;
+	bool		foreign = !file->index->schema.big_endian;
 #else
-	bool		foreign = file->schema.big_endian;
+	bool		foreign = file->index->schema.big_endian;
 #endif
 
 	if (foreign)
@@ -346,12 +341,12 @@ read_footer(ArrowFile *file)
 	if (!arrow_footer_parse(read_bytes(file, file->size - FILE_TAIL - length, length, "footer"),
 							file->size - FILE_TAIL - length, &footer, &reason))
 		report_damaged(file, "Its footer cannot be read: %s", reason);
-	file->schema = footer.schema;
-	file->version = footer.version;
+	file->index->schema = footer.schema;
+	file->index->version = footer.version;
 	add_blocks(file, ARROW_MESSAGE_DICTIONARY_BATCH, footer.dictionaries, footer.ndictionaries);
 	add_blocks(file, ARROW_MESSAGE_RECORD_BATCH, footer.batches, footer.nbatches);
 	identify_dictionaries(file);
-	file->complete = true;
+	file->index->complete = true;
 }
 
 /* The messages from "start" on, of which the first is the schema. */
@@ -361,12 +356,12 @@ read_stream_head(ArrowFile *file, int64 start)
 	ArrowMessage message;
 	int32		length;
 
-	read_message(file, start, &message, &length);
+	read_message(file, start, USUAL_METADATA, &message, &length);
 	if (message.kind != ARROW_MESSAGE_SCHEMA || message.schema == NULL)
 		report_damaged(file, "It does not begin with a schema.");
-	file->schema = *message.schema;
-	file->version = message.version;
-	file->next = start + length + message.body_length;
+	file->index->schema = *message.schema;
+	file->index->version = message.version;
+	file->index->next = start + length + message.body_length;
 }
 
 static bool
@@ -423,8 +418,15 @@ arrow_file_open(SourceFile *source, size_t block_bytes, int64 *blocks_read)
 	file->blocks_read = blocks_read;
 	file->size = source_file_identity(source)->size;
 	file->batch_number = -1;
-	read_ends(file);
-	check_schema(file);
+	file->index = arrow_index_find(source);
+	if (file->index == NULL)
+	{
+		file->index = arrow_index_create(source);
+		MemoryContextSwitchTo(file->index->context);
+		read_ends(file);
+		check_schema(file);
+		arrow_index_keep(file->index);
+	}
 	MemoryContextSwitchTo(old);
 	return file;
 }
@@ -432,13 +434,19 @@ arrow_file_open(SourceFile *source, size_t block_bytes, int64 *blocks_read)
 const ArrowSchema *
 arrow_file_schema(const ArrowFile *file)
 {
-	return &file->schema;
+	return &file->index->schema;
 }
 
 int
 arrow_file_version(const ArrowFile *file)
 {
-	return file->version;
+	return file->index->version;
+}
+
+ArrowIndex *
+arrow_file_index(ArrowFile *file)
+{
+	return file->index;
 }
 
 const char *
@@ -458,17 +466,17 @@ arrow_file_close(ArrowFile *file)
 bool
 arrow_file_has_batch(ArrowFile *file, int64 number)
 {
-	while (number >= file->batches.n && !file->complete)
+	while (number >= file->index->batches.n && !file->index->complete)
 		(void) find_next_message(file);
-	return number < file->batches.n;
+	return number < file->index->batches.n;
 }
 
 int64
 arrow_file_nbatches(ArrowFile *file)
 {
-	while (!file->complete)
+	while (!file->index->complete)
 		(void) find_next_message(file);
-	return file->batches.n;
+	return file->index->batches.n;
 }
 
 /*
@@ -480,7 +488,7 @@ read_entry(ArrowFile *file, ArrowEntry *entry, ArrowMessage *message)
 {
 	int32		length;
 
-	read_message(file, entry->offset, message, &length);
+	read_message(file, entry->offset, entry->metadata_length, message, &length);
 	if (message->kind != entry->kind)
 		report_damaged(file, "The message at byte %lld is not of the kind that the footer says.",
 					   (long long) entry->offset);
@@ -499,13 +507,13 @@ arrow_file_batch(ArrowFile *file, int64 number)
 
 	if (file->batch_number == number)
 		return &file->batch;
-	Assert(number >= 0 && number < file->batches.n);
+	Assert(number >= 0 && number < file->index->batches.n);
 	file->batch_number = -1;
 	MemoryContextReset(file->batch_context);
 	old = MemoryContextSwitchTo(file->batch_context);
-	entry = &file->entries[file->batches.entry[number]];
+	entry = &file->index->entries[file->index->batches.entry[number]];
 	read_entry(file, entry, &message);
-	if (!arrow_batch_check(&file->schema, &message.batch, message.body_length, &reason))
+	if (!arrow_batch_check(&file->index->schema, &message.batch, message.body_length, &reason))
 		report_damaged(file, "The record batch at byte %lld cannot be right: %s",
 					   (long long) entry->offset, reason);
 	MemoryContextSwitchTo(old);
@@ -516,11 +524,10 @@ arrow_file_batch(ArrowFile *file, int64 number)
 	return &file->batch;
 }
 
-/* Rows of a record batch, from its description. */
-static int64
-batch_rows(ArrowFile *file, int64 number)
+int64
+arrow_file_batch_rows(ArrowFile *file, int64 number)
 {
-	ArrowEntry *entry = &file->entries[file->batches.entry[number]];
+	ArrowEntry *entry = &file->index->entries[file->index->batches.entry[number]];
 
 	if (entry->rows < 0)
 		(void) arrow_file_batch(file, number);
@@ -536,7 +543,7 @@ arrow_file_rows_before(ArrowFile *file, int64 number)
 	{
 		CHECK_FOR_INTERRUPTS();
 		/* batches without bytes may claim any number */
-		if (pg_add_s64_overflow(rows, batch_rows(file, i), &rows))
+		if (pg_add_s64_overflow(rows, arrow_file_batch_rows(file, i), &rows))
 			return PG_INT64_MAX;
 	}
 	return rows;
@@ -605,11 +612,31 @@ known_dictionary(ArrowFile *file, const ArrowField *field)
 	return known;
 }
 
+/*
+ * Dictionaries are held whole, each in no more memory than this; a compressed
+ * one can say that it is as large as it likes.
+ */
+#define MOST_DICTIONARY_BYTES	(INT64CONST(2) * 1024 * 1024 * 1024)
+
+static void
+check_dictionary_size(const ArrowFile *file, const ArrowDictionary *dictionary, const ArrowVector *part)
+{
+	int64		bytes = arrow_vector_bytes(part);
+
+	if (bytes <= MOST_DICTIONARY_BYTES - (int64) MemoryContextMemAllocated(dictionary->context, true))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("a dictionary of file \"%s\" is too large", source_file_name(file->source)),
+			 errdetail("Field \"%s\": another %lld bytes of the dictionary are more than can be held.",
+					   arrow_name_shown(part->field->name), (long long) bytes)));
+}
+
 /* Read one dictionary batch and add its entries. */
 static void
 add_part(ArrowFile *file, int64 number, int64 place, ArrowDictionary *dictionary, const ArrowField *field)
 {
-	ArrowEntry *entry = &file->entries[place];
+	ArrowEntry *entry = &file->index->entries[place];
 	const char *reason = NULL;
 	ArrowMessage message;
 	ArrowVector *vector;
@@ -620,11 +647,14 @@ add_part(ArrowFile *file, int64 number, int64 place, ArrowDictionary *dictionary
 		report_damaged(file, "The dictionary at byte %lld cannot be right: %s",
 					   (long long) entry->offset, reason);
 
-	vector = arrow_vector_create(field, file->version, file->block_bytes, file->blocks_read);
+	vector = arrow_vector_create(field, file->index->version, file->block_bytes, file->blocks_read);
+	arrow_vector_set_whole(vector);
 	arrow_vector_set(vector, file->source, &message.batch,
 					 entry->offset + entry->metadata_length, 0, 0, 0);
+	check_dictionary_size(file, dictionary, vector);
 	arrow_file_set_dictionaries(file, number, vector);
 	arrow_vector_load(vector, 0, message.batch.length);
+	arrow_dictionary_measure(dictionary, vector);
 
 	dictionary->parts = dictionary->parts ?
 		repalloc(dictionary->parts, sizeof(ArrowVector *) * (n + 1)) : palloc(sizeof(ArrowVector *));
@@ -678,7 +708,7 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 {
 	KnownDictionary *known = known_dictionary(file, field);
 	ArrowDictionary *dictionary = &known->dictionary;
-	const EntryList *list = &file->dictionary_batches;
+	const EntryList *list = &file->index->dictionary_batches;
 	MemoryContext old;
 	int64		first = -1;
 
@@ -686,7 +716,7 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 	CHECK_FOR_INTERRUPTS();
 	for (int64 i = 0; i < list->n && list->entry[i] < place; i++)
 	{
-		const ArrowEntry *entry = &file->entries[list->entry[i]];
+		const ArrowEntry *entry = &file->index->entries[list->entry[i]];
 
 		if (entry->dictionary_id == field->dictionary_id && !entry->is_delta)
 			first = list->entry[i];
@@ -701,6 +731,8 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 		}
 		dictionary->nparts = 0;
 		dictionary->length = 0;
+		dictionary->value_bytes = 0;
+		dictionary->largest = 0;
 		return dictionary;
 	}
 	old = MemoryContextSwitchTo(dictionary->context);
@@ -714,6 +746,8 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 		dictionary->part_end = NULL;
 		dictionary->nparts = 0;
 		dictionary->length = 0;
+		dictionary->value_bytes = 0;
+		dictionary->largest = 0;
 		known->first = first;
 		known->last = first - 1;
 	}
@@ -722,7 +756,7 @@ dictionary_at(ArrowFile *file, int64 number, int64 place, const ArrowField *fiel
 		int64		number_of_entry = list->entry[i];
 
 		if (number_of_entry > known->last &&
-			file->entries[number_of_entry].dictionary_id == field->dictionary_id)
+			file->index->entries[number_of_entry].dictionary_id == field->dictionary_id)
 		{
 			add_part(file, number, number_of_entry, dictionary, value_field(field));
 			known->last = number_of_entry;
@@ -743,7 +777,20 @@ arrow_file_set_dictionaries(ArrowFile *file, int64 number, ArrowVector *vector)
 {
 	check_stack_depth();
 	if (vector->field->has_dictionary)
-		vector->dictionary = dictionary_at(file, number, file->batches.entry[number], vector->field);
+		vector->dictionary = dictionary_at(file, number, file->index->batches.entry[number], vector->field);
 	for (int i = 0; i < vector->nchildren; i++)
 		arrow_file_set_dictionaries(file, number, &vector->children[i]);
+}
+
+int64
+arrow_file_dictionary_bytes(const ArrowFile *file)
+{
+	int64		bytes = 0;
+
+	for (int i = 0; i < file->ndictionaries; i++)
+	{
+		if (file->dictionaries[i]->dictionary.nparts > 0)
+			bytes += MemoryContextMemAllocated(file->dictionaries[i]->dictionary.context, true);
+	}
+	return bytes;
 }

@@ -28,6 +28,7 @@ typedef struct ArrowBatch
 extern ArrowFile *arrow_file_open(SourceFile *source, size_t block_bytes, int64 *blocks_read);
 
 extern const ArrowSchema *arrow_file_schema(const ArrowFile *file);
+extern struct ArrowIndex *arrow_file_index(ArrowFile *file);
 extern int	arrow_file_version(const ArrowFile *file);
 extern const char *arrow_file_name(const ArrowFile *file);
 
@@ -43,6 +44,9 @@ extern int64 arrow_file_nbatches(ArrowFile *file);
 /* The description of an existing record batch, valid until the next call. */
 extern const ArrowBatch *arrow_file_batch(ArrowFile *file, int64 number);
 
+/* Its rows; reads the description where they are not known. */
+extern int64 arrow_file_batch_rows(ArrowFile *file, int64 number);
+
 /* Rows in the batches before this one, at most PG_INT64_MAX.  Reads their descriptions where they have not been read. */
 extern int64 arrow_file_rows_before(ArrowFile *file, int64 number);
 
@@ -51,6 +55,9 @@ extern int64 arrow_file_rows_before(ArrowFile *file, int64 number);
  * batch.
  */
 extern void arrow_file_set_dictionaries(ArrowFile *file, int64 number, ArrowVector *vector);
+
+/* Memory that dictionaries have now. */
+extern int64 arrow_file_dictionary_bytes(const ArrowFile *file);
 
 /*
  * Dictionaries are the file's, not the vector's, and hold for the record batch

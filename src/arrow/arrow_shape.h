@@ -86,6 +86,10 @@ count_up_to(const char *numbers, int width, int64 n, int64 bound)
 pg_noreturn extern void arrow_report(const ArrowVector *vector, int64 element, const char *format,...)
 			__attribute__((format(__printf__, 3, 4)));
 
+/* An element (-1: some) is more than a value can be: so many things. */
+pg_noreturn extern void arrow_report_large(const ArrowVector *vector, int64 element, int64 n,
+										   const char *of_what);
+
 /* The slice's numbers in a slot, "extra" of them more than elements. */
 extern const char *arrow_slice_numbers(ArrowVector *vector, ArrowSlot slot, int width, int extra);
 
@@ -105,6 +109,7 @@ extern void arrow_views_set(ArrowVector *vector, const ArrowBatchSpec *batch, in
 							int buffer, int nbuffers, Compression compression);
 extern void arrow_load_views(ArrowVector *vector);
 extern ArrowBytes arrow_view_bytes(const ArrowVector *vector, int64 i);
+extern int64 arrow_views_bytes(const ArrowVector *vector);
 extern void arrow_views_release(ArrowVector *vector);
 
 /* ---- arrow_nested.c ---- */
@@ -128,5 +133,13 @@ extern void arrow_load_runs(ArrowVector *vector);
 /* ---- arrow_dictionary.c ---- */
 
 extern void arrow_load_indexes(ArrowVector *vector);
+
+/* Index k of a run of them that is not loaded: any number, the file's word. */
+extern int64 arrow_index_in(const ArrowVector *vector, const char *indexes, int64 k);
+
+/* ---- arrow_extent.c ---- */
+
+/* Sums of bytes go no further than this. */
+#define ARROW_MOST_COST	(PG_INT64_MAX / 64)
 
 #endif							/* OUTERJOIN_ARROW_SHAPE_H */

@@ -9,8 +9,8 @@
  * others are converted.  Values are loaded and converted when they are asked
  * for.
  *
- * A seek is a search over the record batches by their first keys, then, where
- * the keys are not compressed, one over the rows of the batch.
+ * A seek is a search over the record batches by their first keys, then one
+ * over the rows of the batch; compressed ones are gone through from its top.
  *
  * Nothing is read, and no memory is taken, before the first use.
  *
@@ -26,11 +26,15 @@
 
 #include "arrow/arrow_columns.h"
 #include "arrow/arrow_facts.h"
+#include "arrow/arrow_index.h"
 #include "arrow/arrow_name.h"
 #include "arrow/arrow_stream.h"
 
 /* What a search reads of a buffer at once. */
 #define PROBE_BYTES		1024
+
+/* Compressed keys are passed over so many at a time. */
+#define PASSED_ROWS		1024
 
 typedef struct ArrowStream
 {
@@ -53,6 +57,7 @@ typedef struct ArrowStream
 	ArrowColumns probes;
 	bool		probing;		/* probes are made */
 	ColumnBatch probe;			/* one row */
+	ArrowFirstKeys *first_keys; /* those that are known already; NULL: none are kept */
 
 	int64		number;			/* record batch at hand; -1: before the first */
 	int64		length;			/* its rows */
@@ -253,7 +258,13 @@ read_keys(ArrowStream *stream, int nrows)
 	int64		first = stream->first;
 
 	for (int i = 0; i < stream->keys.n; i++)
+	{
+		ArrowContext context;
+
+		context_push(&context, stream, stream->keys.columns[i].name);
 		arrow_vector_load(stream->keys.columns[i].vector, first, first + nrows);
+		context_pop(&context);
+	}
 	if (stream->keys_in_place && stream->keys.columns[0].vector->validity == NULL)
 	{
 		batch->image = (int64 *) unconstify(char *, arrow_fixed(stream->keys.columns[0].vector, first));
@@ -279,23 +290,35 @@ open_record_batch(ArrowStream *stream, int64 number)
 	return true;
 }
 
+/* How many of so many rows from stream->next on take no more than a block in each of the columns. */
+static int64
+columns_extent(ArrowStream *stream, const ArrowColumns *columns, int64 rows)
+{
+	int64		from = stream->next;
+	int64		bytes = (int64) stream->resources.block_bytes;
+
+	for (int i = 0; i < columns->n; i++)
+	{
+		const ArrowColumn *column = &columns->columns[i];
+		int64		least;
+
+		if (column->vector == NULL)
+			continue;
+		least = arrow_converter_least_bytes(column->converter);
+		if (least > 0)
+			rows = Min(rows, Max(bytes / least, 1));
+		rows = arrow_vector_extent(column->vector, from, from + rows, (size_t) bytes);
+	}
+	return rows;
+}
+
 /* How many rows from stream->next on make a batch that is not too large. */
 static int
 batch_extent(ArrowStream *stream, int64 rows)
 {
-	int64		from = stream->next;
-
-	rows = Min(rows, stream->length - from);
-	for (int i = 0; i < stream->keys.n; i++)
-		rows = arrow_vector_extent(stream->keys.columns[i].vector, from, from + rows,
-								   stream->resources.block_bytes);
-	for (int i = 0; i < stream->values.n; i++)
-	{
-		if (stream->values.columns[i].vector != NULL)
-			rows = arrow_vector_extent(stream->values.columns[i].vector, from, from + rows,
-									   stream->resources.block_bytes);
-	}
-	return (int) rows;
+	rows = Min(rows, stream->length - stream->next);
+	rows = columns_extent(stream, &stream->keys, rows);
+	return (int) columns_extent(stream, &stream->values, rows);
 }
 
 static bool
@@ -359,6 +382,27 @@ arrow_stream_decode(ColumnStream *base, int field, int from, int to,
 
 /* ------------------------------------------------------------ seeking */
 
+/* Known first keys of the record batches, if they may be kept. */
+static void
+find_first_keys(ArrowStream *stream)
+{
+	const StreamSpec *spec = stream->base.spec;
+	KeyReading *columns = palloc(sizeof(KeyReading) * spec->nkeys);
+	bool		lasting = true;
+
+	(void) arrow_file_nbatches(stream->file);
+	for (int i = 0; i < spec->nkeys; i++)
+	{
+		columns[i].field = stream->probes.columns[i].field;
+		columns[i].type = spec->keys[i].type;
+		columns[i].typmod = spec->keys[i].typmod;
+		lasting = lasting && arrow_converter_is_lasting(stream->probes.columns[i].converter);
+	}
+	stream->first_keys = lasting ?
+		arrow_first_keys(arrow_file_index(stream->file), spec->nkeys, columns) : NULL;
+	pfree(columns);
+}
+
 static void
 prepare_probes(ArrowStream *stream)
 {
@@ -382,29 +426,93 @@ prepare_probes(ArrowStream *stream)
 		for (int i = 0; i < key->ncolumns; i++)
 			stream->probe.key[i] = palloc(sizeof(Datum));
 	}
+	find_first_keys(stream);
 	stream->probing = true;
 	MemoryContextSwitchTo(old);
 	pfree(fields);
+}
+
+static bool
+probe_is_before(const ArrowStream *stream, const KeyBound *bound)
+{
+	int			order = key_compare_bound(stream->base.key, &stream->probe, 0, bound);
+
+	return order < 0 || (order == 0 && !bound->inclusive);
+}
+
+/* The values of a key to the probe. */
+static void
+set_probe(ArrowStream *stream, const Datum *values)
+{
+	const Key  *key = stream->base.key;
+
+	for (int i = 0; i < key->ncolumns && !key->exact; i++)
+		stream->probe.key[i][0] = values[i];
+	stream->probe.image[0] = key_image(key, values[0]);
+}
+
+/* Let the first key of a record batch, which is the probe's, be known from now on. */
+static void
+keep_first_key(ArrowStream *stream, int64 number)
+{
+	const Key  *key = stream->base.key;
+	Datum	   *values = palloc(sizeof(Datum) * key->ncolumns);
+	int16	   *typlen = palloc(sizeof(int16) * key->ncolumns);
+	bool	   *typbyval = palloc(sizeof(bool) * key->ncolumns);
+
+	for (int i = 0; i < key->ncolumns; i++)
+	{
+		values[i] = key_datum(key, &stream->probe, 0, i);
+		typlen[i] = key->columns[i].typlen;
+		typbyval[i] = key->columns[i].typbyval;
+	}
+	arrow_first_key_keep(stream->first_keys, number, values, typlen, typbyval);
+	pfree(values);
+	pfree(typlen);
+	pfree(typbyval);
+}
+
+/* Does a row whose keys are loaded come before the bound? */
+static bool
+loaded_row_is_before(ArrowStream *stream, ArrowColumns *columns, int64 number, int64 row,
+					 const KeyBound *bound)
+{
+	/* where an error would be */
+	stream->number = number;
+	stream->first = row;
+	stream->rows_before = -1;
+
+	value_arena_reset(stream->arena);
+	convert_keys(stream, columns, &stream->probe, row, 1);
+	return probe_is_before(stream, bound);
 }
 
 /* Does a row of a record batch come before the bound? */
 static bool
 row_is_before(ArrowStream *stream, int64 number, int64 row, const KeyBound *bound)
 {
-	int			order;
-
-	/* where an error would be */
-	stream->number = number;
-	stream->first = row;
-	stream->rows_before = -1;
-
 	arrow_columns_set(&stream->probes, number);
-	value_arena_reset(stream->arena);
 	for (int i = 0; i < stream->probes.n; i++)
 		arrow_vector_load(stream->probes.columns[i].vector, row, row + 1);
-	convert_keys(stream, &stream->probes, &stream->probe, row, 1);
-	order = key_compare_bound(stream->base.key, &stream->probe, 0, bound);
-	return order < 0 || (order == 0 && !bound->inclusive);
+	return loaded_row_is_before(stream, &stream->probes, number, row, bound);
+}
+
+/* The same for its first row, which is read once. */
+static bool
+batch_is_before(ArrowStream *stream, int64 number, const KeyBound *bound)
+{
+	const Datum *known = stream->first_keys ? arrow_first_key(stream->first_keys, number) : NULL;
+	bool		before;
+
+	if (known != NULL)
+	{
+		set_probe(stream, known);
+		return probe_is_before(stream, bound);
+	}
+	before = row_is_before(stream, number, 0, bound);
+	if (stream->first_keys != NULL)
+		keep_first_key(stream, number);
+	return before;
 }
 
 /* The last record batch whose first row comes before the bound; else the first one. */
@@ -421,9 +529,9 @@ find_record_batch(ArrowStream *stream, const KeyBound *bound)
 
 		CHECK_FOR_INTERRUPTS();
 		/* one without rows says nothing */
-		while (full < high && arrow_file_batch(stream->file, full)->spec.length == 0)
+		while (full < high && arrow_file_batch_rows(stream->file, full) == 0)
 			full++;
-		if (full < high && row_is_before(stream, full, 0, bound))
+		if (full < high && batch_is_before(stream, full, bound))
 			low = full;
 		else
 			high = middle;
@@ -451,6 +559,28 @@ find_row(ArrowStream *stream, const KeyBound *bound)
 	return low;
 }
 
+/* Likewise, not far before it, for keys that can only be read forward. */
+static int64
+pass_rows(ArrowStream *stream, const KeyBound *bound)
+{
+	int64		number = stream->number;
+
+	for (;;)
+	{
+		int64		from = stream->next;
+		int64		n = columns_extent(stream, &stream->keys, Min(stream->length - from, PASSED_ROWS));
+
+		CHECK_FOR_INTERRUPTS();
+		if (from + n == stream->length)
+			return from;
+		for (int i = 0; i < stream->keys.n; i++)
+			arrow_vector_load(stream->keys.columns[i].vector, from, from + n);
+		if (!loaded_row_is_before(stream, &stream->keys, number, from + n - 1, bound))
+			return from;
+		stream->next = from + n;
+	}
+}
+
 static void
 arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 {
@@ -470,9 +600,11 @@ arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 	if (arrow_file_nbatches(stream->file) == 0)
 		return;
 	number = find_record_batch(stream, bound);
+	arrow_columns_begin_small(&stream->keys);
+	arrow_columns_begin_small(&stream->values);
 	(void) open_record_batch(stream, number);
-	if (arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED)
-		row = find_row(stream, bound);
+	row = arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED ?
+		find_row(stream, bound) : pass_rows(stream, bound);
 	stream->number = number;
 	stream->next = row;
 	stream->first = row;
@@ -492,6 +624,19 @@ arrow_stream_locate(ColumnStream *base, int row, RowLocation *location)
 	location->line = 0;
 }
 
+static int64
+columns_dictionary_bytes(const ArrowColumns *columns)
+{
+	int64		bytes = 0;
+
+	for (int i = 0; i < columns->n; i++)
+	{
+		if (columns->columns[i].converter != NULL)
+			bytes += arrow_converter_dictionary_bytes(columns->columns[i].converter);
+	}
+	return bytes;
+}
+
 static void
 arrow_stream_count(ColumnStream *base, StreamCounters *counters)
 {
@@ -500,6 +645,11 @@ arrow_stream_count(ColumnStream *base, StreamCounters *counters)
 	counters->rows_read += stream->rows_read;
 	counters->blocks_read += stream->blocks_read;
 	counters->seeks += stream->seeks;
+	if (stream->file == NULL)
+		return;
+	counters->dictionary_bytes += arrow_file_dictionary_bytes(stream->file);
+	counters->dictionary_bytes += columns_dictionary_bytes(&stream->keys);
+	counters->dictionary_bytes += columns_dictionary_bytes(&stream->values);
 }
 
 static void

@@ -11,7 +11,6 @@
 
 #include "utils/memutils.h"
 
-#include "arrow/arrow_name.h"
 #include "arrow/arrow_shape.h"
 
 /* Is one of the offsets below the one before? */
@@ -64,18 +63,18 @@ arrow_check_offsets(const ArrowVector *vector, const char *offsets, int64 limit)
 static void
 check_sizes(const ArrowVector *vector)
 {
+	int64		all = signed_at(vector->values, vector->width, vector->to - vector->from) -
+		signed_at(vector->values, vector->width, 0);
+
+	if (vector->parent != NULL && !vector->whole)
+		arrow_report_large(vector, -1, all, "bytes");
 	for (int64 i = 0; i < vector->to - vector->from; i++)
 	{
 		int64		length = signed_at(vector->values, vector->width, i + 1) -
 			signed_at(vector->values, vector->width, i);
 
 		if (length > (int64) MaxAllocSize)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("a value in file \"%s\" is too large", source_file_name(vector->file)),
-					 errdetail("Field \"%s\", element %lld: it has %lld bytes.",
-							   arrow_name_shown(vector->field->name),
-							   (long long) (vector->from + i + 1), (long long) length)));
+			arrow_report_large(vector, vector->from + i, length, "bytes");
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "arrow/arrow_name.h"
 #include "arrow/arrow_shape.h"
@@ -52,6 +53,20 @@ arrow_report(const ArrowVector *vector, int64 element, const char *format,...)
 			 errdetail("Field \"%s\": %s.", vector_path(vector), clause) :
 			 errdetail("Field \"%s\", element %lld: %s.", vector_path(vector),
 					   (long long) element + 1, clause)));
+}
+
+void
+arrow_report_large(const ArrowVector *vector, int64 element, int64 n, const char *of_what)
+{
+	char	   *detail = psprintf("it has %lld %s", (long long) n, of_what);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("a value in file \"%s\" is too large", source_file_name(vector->file)),
+			 element < 0 ?
+			 errdetail("Field \"%s\": %s.", vector_path(vector), detail) :
+			 errdetail("Field \"%s\", element %lld: %s.", vector_path(vector),
+					   (long long) element + 1, detail)));
 }
 
 /* ------------------------------------------------------------- shapes */
@@ -224,6 +239,25 @@ map_types(ArrowVector *vector)
 	}
 }
 
+/* Names of up to this many bytes are nothing to speak of. */
+#define SHORT_LABEL		64
+
+/* A struct may become an object that has its fields' names, each time. */
+static int64
+label_bytes_of(const ArrowField *field)
+{
+	int64		bytes = 0;
+
+	for (int i = 0; i < field->nchildren; i++)
+	{
+		size_t		length = strlen(field->children[i].name);
+
+		if (length > SHORT_LABEL)
+			bytes += length;
+	}
+	return bytes;
+}
+
 static void
 vector_init(ArrowVector *vector, const ArrowVector *parent, const ArrowField *field,
 			size_t block_bytes, int64 *blocks_read)
@@ -250,6 +284,8 @@ vector_init(ArrowVector *vector, const ArrowVector *parent, const ArrowField *fi
 
 	if (vector->shape == SHAPE_SPARSE_UNION || vector->shape == SHAPE_DENSE_UNION)
 		map_types(vector);
+	else if (vector->shape == SHAPE_STRUCT)
+		vector->label_bytes = label_bytes_of(field);
 	else if (vector->shape == SHAPE_VIEWS)
 		arrow_views_create(vector, blocks_read);
 	else if (vector->shape == SHAPE_RUNS)
@@ -266,6 +302,27 @@ arrow_vector_create(const ArrowField *field, int version, size_t block_bytes, in
 	return vector;
 }
 
+void
+arrow_vector_set_whole(ArrowVector *vector)
+{
+	vector->whole = true;
+	for (int i = 0; i < vector->nchildren; i++)
+		arrow_vector_set_whole(&vector->children[i]);
+}
+
+int64
+arrow_vector_bytes(const ArrowVector *vector)
+{
+	int64		bytes = vector->views != NULL ? arrow_views_bytes(vector) : 0;
+
+	check_stack_depth();
+	for (int i = 0; i < vector->nbuffers; i++)
+		bytes = Min(bytes + Min(vector->buffers[i].size, ARROW_MOST_COST), ARROW_MOST_COST);
+	for (int i = 0; i < vector->nchildren; i++)
+		bytes = Min(bytes + arrow_vector_bytes(&vector->children[i]), ARROW_MOST_COST);
+	return bytes;
+}
+
 /* No slice is loaded. */
 static void
 forget_slice(ArrowVector *vector)
@@ -280,6 +337,15 @@ forget_slice(ArrowVector *vector)
 	vector->data_from = 0;
 	vector->union_offsets = NULL;
 	vector->sizes = NULL;
+}
+
+void
+arrow_vector_begin_small(ArrowVector *vector)
+{
+	for (int i = 0; i < vector->nbuffers; i++)
+		arrow_buffer_begin_small(&vector->buffers[i]);
+	for (int i = 0; i < vector->nchildren; i++)
+		arrow_vector_begin_small(&vector->children[i]);
 }
 
 void
@@ -451,6 +517,21 @@ arrow_slice_numbers(ArrowVector *vector, ArrowSlot slot, int width, int extra)
 							 (size_t) (vector->to - vector->from + extra) * width);
 }
 
+/*
+ * Slices of several rows are small (arrow_vector_extent).  More than a value
+ * can have is thus one row's, and not worth reading.
+ */
+static void
+check_size(const ArrowVector *vector, int64 n, int width)
+{
+	if (vector->whole || n <= (int64) (MaxAllocSize / Max(width, (int) sizeof(Datum))))
+		return;
+	if (vector->parent != NULL)
+		arrow_report_large(vector->parent, -1, n, "elements");
+	if (n == 1)
+		arrow_report_large(vector, vector->from, width, "bytes");
+}
+
 static void
 load_shape(ArrowVector *vector)
 {
@@ -508,6 +589,7 @@ arrow_vector_load(ArrowVector *vector, int64 from, int64 to)
 					 (long long) vector->length, (long long) from, (long long) to);
 	vector->from = from;
 	vector->to = to;
+	check_size(vector, to - from, vector->width);
 	vector->values = no_values;
 	if (from == to)
 	{

@@ -67,6 +67,8 @@ struct ArrowVector
 	size_t		block_bytes;
 	struct ArrowViews *views;	/* of string and binary views */
 	struct ArrowRuns *runs;		/* of a run-end encoded array */
+	int64		label_bytes;	/* of a struct: what its fields' long names add to a value */
+	bool		whole;			/* a dictionary's, never one row's */
 	int8	   *child_of_type;	/* of a union: [ARROW_MAX_TYPE_IDS], -1 where there is none */
 };
 
@@ -90,9 +92,9 @@ extern void arrow_vector_set(ArrowVector *vector, SourceFile *file, const ArrowB
 							 int64 body_offset, int node, int buffer, int variadic);
 
 /*
- * How many of the elements [from, to) can be loaded without holding much more
- * than "bytes" bytes: at least one.  Looks at offsets only.  Ends the slice
- * that is loaded.
+ * How many of the elements [from, to) can be loaded, and be values, without
+ * holding much more than "bytes" bytes: at least one.  Looks at offsets and
+ * indexes only.  Ends the slice that is loaded.
  */
 extern int64 arrow_vector_extent(ArrowVector *vector, int64 from, int64 to, size_t bytes);
 
@@ -101,6 +103,9 @@ extern int64 arrow_vector_extent(ArrowVector *vector, int64 from, int64 to, size
  * excepted, see arrow_list_range).  Pointers are valid until the next load.
  */
 extern void arrow_vector_load(ArrowVector *vector, int64 from, int64 to);
+
+/* Read little at first: see arrow_buffer_begin_small. */
+extern void arrow_vector_begin_small(ArrowVector *vector);
 
 /* Give back windows and decompressors of the whole tree. */
 extern void arrow_vector_release(ArrowVector *vector);
@@ -171,8 +176,26 @@ struct ArrowDictionary
 	ArrowVector **parts;		/* each loaded from 0 to its length */
 	int64	   *part_end;		/* [nparts] running sum of the lengths */
 	uint64		generation;		/* differs whenever entries have changed or been added */
+	int64		value_bytes;	/* about what all entries come to as values */
+	int64		largest;		/* and what the largest one does */
 	MemoryContext context;
 };
+
+/*
+ * How many entries are kept as values, the first ones, and how many bytes of
+ * values.  Others are values of a batch only.
+ */
+#define ARROW_KEPT_ENTRIES		(1024 * 1024)
+#define ARROW_KEPT_ENTRY_BYTES	(64 * 1024 * 1024)
+
+/* A part that was loaded, into value_bytes and largest. */
+extern void arrow_dictionary_measure(ArrowDictionary *dictionary, ArrowVector *part);
+
+/* Bytes of all buffers of the record batch at hand, as they say that they will be when decompressed. */
+extern int64 arrow_vector_bytes(const ArrowVector *vector);
+
+/* The tree holds a dictionary's entries: no bound of a single value applies to what is loaded. */
+extern void arrow_vector_set_whole(ArrowVector *vector);
 
 /* The part that holds an entry, and its number there. */
 extern ArrowVector *arrow_dictionary_entry(const ArrowDictionary *dictionary, int64 index, int64 *element);

@@ -21,7 +21,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "arrow/arrow_name.h"
 #include "arrow/arrow_shape.h"
 
 /* Data buffers are many, and read in pieces of the right size. */
@@ -172,6 +171,17 @@ arrow_views_set(ArrowVector *vector, const ArrowBatchSpec *batch, int64 body_off
 	}
 }
 
+int64
+arrow_views_bytes(const ArrowVector *vector)
+{
+	const ArrowViews *views = vector->views;
+	int64		bytes = 0;
+
+	for (int b = 0; b < views->nbuffers; b++)
+		bytes = Min(bytes + Min(views->buffers[b].size, ARROW_MOST_COST), ARROW_MOST_COST);
+	return bytes;
+}
+
 /* ------------------------------------------------------------- where strings lie */
 
 static void
@@ -191,11 +201,7 @@ check_view(const ArrowVector *vector, int64 i, const View *view)
 		arrow_report(vector, i, "its %d bytes at offset %d do not lie within %lld",
 					 view->length, view->u.far.offset, (long long) size);
 	if (view->length > (int32) MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a value in file \"%s\" is too large", source_file_name(vector->file)),
-				 errdetail("Field \"%s\", element %lld: it has %d bytes.",
-						   arrow_name_shown(vector->field->name), (long long) (i + 1), view->length)));
+		arrow_report_large(vector, i, view->length, "bytes");
 }
 
 /* A long string adds to what its data buffer is needed for. */
@@ -228,6 +234,7 @@ find_spans(ArrowVector *vector)
 	ArrowViews *views = vector->views;
 	const View *view = (const View *) vector->values;
 	int		   *swap = views->before;
+	int64		bytes = 0;
 
 	views->before = views->touched;
 	views->nbefore = views->ntouched;
@@ -241,7 +248,10 @@ find_spans(ArrowVector *vector)
 		check_view(vector, i, view);
 		if (view->length > VIEW_INLINE_BYTES)
 			add_to_span(views, view);
+		bytes += view->length;
 	}
+	if (bytes > (int64) MaxAllocSize && vector->parent != NULL && !vector->whole)
+		arrow_report_large(vector, -1, bytes, "bytes");
 }
 
 /* Buffers that only the last slice needed give everything back. */

@@ -42,6 +42,7 @@ typedef struct StreamCounters
 	int64		blocks_read;
 	int64		blocks_skipped;
 	int64		seeks;
+	int64		dictionary_bytes;	/* memory that dictionaries have now */
 } StreamCounters;
 
 static inline void
@@ -51,6 +52,7 @@ stream_counters_add(StreamCounters *sum, const StreamCounters *counters)
 	sum->blocks_read += counters->blocks_read;
 	sum->blocks_skipped += counters->blocks_skipped;
 	sum->seeks += counters->seeks;
+	sum->dictionary_bytes += counters->dictionary_bytes;
 }
 
 typedef struct ColumnStreamMethods

@@ -50,6 +50,15 @@ chunk_enter(ValueArena *arena, ArenaChunk *chunk)
 	arena->limit = chunk->data + chunk->size;
 }
 
+/* Values of one epoch are gone in the next. */
+static uint64
+next_epoch(void)
+{
+	static uint64 epoch = 0;
+
+	return ++epoch;
+}
+
 /* Lives in "parent", with all it will ever allocate. */
 ValueArena *
 value_arena_create(MemoryContext parent)
@@ -57,6 +66,7 @@ value_arena_create(MemoryContext parent)
 	ValueArena *arena = MemoryContextAllocZero(parent, sizeof(ValueArena));
 
 	arena->parent = parent;
+	arena->epoch = next_epoch();
 	return arena;
 }
 
@@ -143,6 +153,7 @@ drop_unused_chunk(ValueArena *arena)
 void
 value_arena_reset(ValueArena *arena)
 {
+	arena->epoch = next_epoch();
 	while (arena->large != NULL)
 	{
 		ArenaChunk *chunk = arena->large;

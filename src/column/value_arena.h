@@ -29,6 +29,7 @@ struct ValueArena
 	MemoryContext parent;
 	MemoryContext context;		/* for code that pallocs; made when asked for */
 	bool		context_used;
+	uint64		epoch;			/* no other arena's, and another after each reset */
 };
 
 typedef struct ArenaCursor

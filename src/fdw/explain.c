@@ -118,8 +118,24 @@ stream_format_title(List *files)
 	return psprintf("%s, %s", segment_format_names(files), compression_name(file->compression));
 }
 
+/* Can a scan of the stream begin at a key, rather than at its top? */
+static bool
+stream_can_seek(const StreamSpec *spec, const Key *key)
+{
+	StreamFacts facts;
+
+	stream_facts(spec, key, &facts);
+	return facts.can_seek;
+}
+
+static int64
+kilobytes(int64 bytes)
+{
+	return (bytes + 1023) / 1024;
+}
+
 static void
-explain_stream_text(const StreamSpec *spec, StreamRole role, List *files,
+explain_stream_text(const StreamSpec *spec, const Key *key, StreamRole role, List *files,
 					const StreamCounters *counters, ExplainState *es)
 {
 	StringInfoData text;
@@ -130,17 +146,22 @@ explain_stream_text(const StreamSpec *spec, StreamRole role, List *files,
 		appendStringInfo(&text, ", %d segments", list_length(files));
 	if (!spec->sorted)
 		appendStringInfoString(&text, ", sorted here");
+	else if (spec->program != NULL || (files != NIL && !stream_can_seek(spec, key)))
+		appendStringInfoString(&text, ", cannot be sought");
 	appendStringInfo(&text, "), %s", role_name(role));
 	if (counters)
 		appendStringInfo(&text, ", rows=" INT64_FORMAT " blocks=" INT64_FORMAT
 						 " skipped=" INT64_FORMAT " seeks=" INT64_FORMAT,
 						 counters->rows_read, counters->blocks_read,
 						 counters->blocks_skipped, counters->seeks);
+	if (counters && counters->dictionary_bytes > 0)
+		appendStringInfo(&text, " dictionaries=" INT64_FORMAT "kB",
+						 kilobytes(counters->dictionary_bytes));
 	ExplainPropertyText(psprintf("Stream %s", quote_identifier(spec->column)), text.data, es);
 }
 
 static void
-explain_stream_group(const StreamSpec *spec, StreamRole role, List *files,
+explain_stream_group(const StreamSpec *spec, const Key *key, StreamRole role, List *files,
 					 const StreamCounters *counters, ExplainState *es)
 {
 	ExplainOpenGroup("Stream", NULL, true, es);
@@ -155,6 +176,7 @@ explain_stream_group(const StreamSpec *spec, StreamRole role, List *files,
 		ExplainPropertyText("Compression", compression_name(file->compression), es);
 	}
 	ExplainPropertyBool("Sorted", spec->sorted, es);
+	ExplainPropertyBool("Can Be Sought", stream_can_seek(spec, key), es);
 	ExplainPropertyText("Role", role_name(role), es);
 	if (counters)
 	{
@@ -162,6 +184,7 @@ explain_stream_group(const StreamSpec *spec, StreamRole role, List *files,
 		ExplainPropertyInteger("Blocks Read", NULL, counters->blocks_read, es);
 		ExplainPropertyInteger("Blocks Skipped", NULL, counters->blocks_skipped, es);
 		ExplainPropertyInteger("Seeks", NULL, counters->seeks, es);
+		ExplainPropertyInteger("Dictionary Memory", "kB", kilobytes(counters->dictionary_bytes), es);
 	}
 	ExplainCloseGroup("Stream", NULL, true, es);
 }
@@ -187,10 +210,10 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		if (state->scan && es->analyze)
 			table_scan_count(state->scan, s, &counters);
 		if (es->format == EXPLAIN_FORMAT_TEXT)
-			explain_stream_text(spec, role, files,
+			explain_stream_text(spec, table->key, role, files,
 								state->scan && es->analyze ? &counters : NULL, es);
 		else
-			explain_stream_group(spec, role, files,
+			explain_stream_group(spec, table->key, role, files,
 								 state->scan && es->analyze ? &counters : NULL, es);
 	}
 	if (es->format != EXPLAIN_FORMAT_TEXT)

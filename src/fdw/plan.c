@@ -30,6 +30,7 @@
 #include "parser/parsetree.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "fdw/estimate.h"
 #include "fdw/fdw.h"

@@ -44,6 +44,12 @@ create_entries(FileCache *cache)
 								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
+bool
+file_identity_settled(const FileIdentity *identity)
+{
+	return (int64) time(NULL) - identity->mtime_sec > SETTLING_SECONDS;
+}
+
 const void *
 file_cache_find(FileCache *cache, const SourceFile *file, uint64 reading, FileQuestion *question)
 {
@@ -52,8 +58,7 @@ file_cache_find(FileCache *cache, const SourceFile *file, uint64 reading, FileQu
 	memset(question, 0, sizeof(*question));
 	question->tag.identity = *source_file_identity(file);
 	question->tag.reading = reading;
-	question->settled =
-		(int64) time(NULL) - question->tag.identity.mtime_sec > SETTLING_SECONDS;
+	question->settled = file_identity_settled(&question->tag.identity);
 
 	if (cache->entries == NULL)
 		create_entries(cache);

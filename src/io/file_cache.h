@@ -34,6 +34,11 @@ typedef struct FileQuestion
 } FileQuestion;
 
 /*
+ * Will a change from now on show in the identity?  See file_cache.c.
+ */
+extern bool file_identity_settled(const FileIdentity *identity);
+
+/*
  * The answer that was kept, valid until the next file_cache_keep, or NULL.
  * Then read the file, and keep what "question" is answered with.
  */

@@ -16,16 +16,20 @@ use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 
 my $top = abs_path(dirname(__FILE__) . '/../..');
-my $program;
+my $build;
+my %programs;
 
+# The path of a writer, arrow_from_csv or another.
 sub program
 {
-	return $program if $program;
-	my $build = $ENV{OUTERJOIN_BUILD} || tempdir('outerjoin_fdw_XXXXXX', TMPDIR => 1, CLEANUP => 1);
+	my ($name) = @_;
+	$name //= 'arrow_from_csv';
+	return $programs{$name} if $programs{$name};
+	$build ||= $ENV{OUTERJOIN_BUILD} || tempdir('outerjoin_fdw_XXXXXX', TMPDIR => 1, CLEANUP => 1);
 	my $make = $ENV{MAKE} || 'make';
-	system("cd '$top' && $make -s -f test/unit/Makefile BUILD='$build' arrow_from_csv >&2") == 0 or die 'arrow_from_csv cannot be built';
-	$program = "$build/test/arrow/arrow_from_csv";
-	return $program;
+	system("cd '$top' && $make -s -f test/unit/Makefile BUILD='$build' $name >&2") == 0 or die "$name cannot be built";
+	$programs{$name} = "$build/test/arrow/$name";
+	return $programs{$name};
 }
 
 sub quoted { my ($text) = @_; $text =~ s/"/""/g; return "\"$text\"" }

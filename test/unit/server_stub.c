@@ -1267,6 +1267,7 @@ function arguments \
 
 STUB_MISSING(void, getTypeInputInfo, (Oid type, Oid *typInput, Oid *typIOParam))
 STUB_MISSING(void, getTypeOutputInfo, (Oid type, Oid *typOutput, bool *typIsVarlena))
+STUB_MISSING(bool, get_typbyval, (Oid typid))
 STUB_MISSING(void, get_typlenbyval, (Oid typid, int16 *typlen, bool *typbyval))
 STUB_MISSING(void, fmgr_info, (Oid functionId, FmgrInfo *finfo))
 STUB_MISSING(void, fmgr_info_cxt, (Oid functionId, FmgrInfo *finfo, MemoryContext mcxt))
@@ -1331,6 +1332,16 @@ datumCopy(Datum value, bool typByVal, int typLen)
 		return value;
 	size = typLen == -1 ? VARSIZE_ANY(bytes) : typLen == -2 ? strlen(bytes) + 1 : (size_t) typLen;
 	return PointerGetDatum(memcpy(palloc(size), bytes, size));
+}
+
+Size
+datumGetSize(Datum value, bool typByVal, int typLen)
+{
+	const char *bytes = DatumGetPointer(value);
+
+	if (typByVal || typLen >= 0)
+		return (Size) typLen;
+	return typLen == -1 ? VARSIZE_ANY(bytes) : strlen(bytes) + 1;
 }
 
 TupleDesc

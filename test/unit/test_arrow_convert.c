@@ -69,6 +69,24 @@ getBaseTypeAndTypmod(Oid type, int32 *typmod)
 }
 
 bool
+get_typbyval(Oid type)
+{
+	switch (type)
+	{
+		case NUMERICOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case BYTEAOID:
+		case UUIDOID:
+		case INTERVALOID:
+			return false;
+		default:
+			return true;
+	}
+}
+
+bool
 DomainHasConstraints(Oid type)
 {
 	return type == POSITIVE_INTEGER;
@@ -1318,6 +1336,76 @@ test_dictionary_bounds(void)
 	tap_ok(server_stub_allocated() - before < 160 * 1024 * 1024, "in bounded memory");
 }
 
+/* What is not kept there is once in a batch, however many pieces the batch is asked for in. */
+static void
+test_dictionary_shares(void)
+{
+	ArrowField	field = {.type = ARROW_UTF8, .name = "f", .has_dictionary = true, .index_bits = 64};
+	ArrowField	plain = {.type = ARROW_UTF8, .name = "f"};
+	static int64 indexes[NROWS + SLACK];
+	ArrowVector part;
+	ArrowVector *parts[] = {&part};
+	int64		ends[] = {INT64CONST(1) << 40};
+	ArrowDictionary dictionary = {.length = INT64CONST(1) << 40, .nparts = 1, .parts = parts,
+		.part_end = ends, .generation = 1};
+	ArrowVector vector = make_vector(&field, indexes, 8, NULL, 0, NROWS);
+	Attempt		attempt = make_attempt(&field, TEXTOID, -1, false, &vector, 0, NROWS);
+	size_t		before;
+	int			wrong = 0;
+	Datum		first;
+
+	strings.n = 0;
+	strings_add("", 0);
+	memset(strings.bytes, 'y', 60000);
+	strings.offsets[1] = 60000;
+	part = strings_vector(&plain, 0);
+	same_entry = 0;
+	vector.dictionary = &dictionary;
+	for (int i = 0; i < NROWS; i++)
+		indexes[i] = (INT64CONST(1) << 39) + i % 2;
+	before = server_stub_allocated();
+	wrong += !convert(&attempt);
+	first = values[0];
+	for (int i = 0; i < NROWS; i++)
+		wrong += values[i] != values[i % 2] || !datum_equals(values[i], strings.bytes, 60000);
+	tap_is_int(wrong, 0, "entries that are not kept are shared by the rows that have them");
+	tap_ok(server_stub_allocated() - before < 10 * 1024 * 1024, "1000 rows have two of 60 kB");
+	tap_ok(server_stub_try(attempt_body, &attempt) && values[0] == first, "by the rest of the batch as well");
+	dictionary.generation++;
+	tap_ok(server_stub_try(attempt_body, &attempt) && values[0] != first &&
+		   datum_equals(values[0], strings.bytes, 60000), "but not by another dictionary's rows");
+	tap_ok(convert(&attempt) && datum_equals(values[0], strings.bytes, 60000), "nor by another batch");
+	same_entry = -1;
+}
+
+static void
+test_run_values(void)
+{
+	ArrowField	children[2] = {{.type = ARROW_INT, .bit_width = 32, .is_signed = true, .name = "run_ends"},
+	{.type = ARROW_UTF8, .name = "values"}};
+	ArrowField	field = {.type = ARROW_RUN_END_ENCODED, .nchildren = 2, .children = children, .name = "f"};
+	static const int32 run_ends[2 + SLACK] = {3, 6};
+	ArrowVector parts[2];
+	ArrowVector vector = {.field = &field, .length = 6, .to = 6, .children = parts, .nchildren = 2};
+	Attempt		attempt = make_attempt(&field, TEXTOID, -1, false, &vector, 0, 2);
+	Datum		first;
+
+	strings.n = 0;
+	strings_add("early", 5);
+	strings_add("late", 4);
+	parts[0] = make_vector(&children[0], run_ends, 4, NULL, 0, 2);
+	parts[1] = strings_vector(&children[1], 0);
+	tap_ok(convert(&attempt) && values[0] == values[1] && datum_equals(values[0], "early", 5),
+		   "a run's value is shared by its rows");
+	first = values[0];
+	attempt.from = 2;
+	attempt.to = 5;
+	tap_ok(server_stub_try(attempt_body, &attempt) && values[0] == first && values[1] == values[2] &&
+		   datum_equals(values[1], "late", 4), "also where they are asked for later");
+	attempt.from = 3;
+	tap_ok(convert(&attempt) && datum_equals(values[0], "late", 4), "each batch has its own");
+}
+
 static void
 test_run_ends(void)
 {
@@ -1453,6 +1541,8 @@ main(int argc, char **argv)
 	test_dictionary();
 	test_dictionary_memory();
 	test_dictionary_bounds();
+	test_dictionary_shares();
+	test_run_values();
 	test_run_ends();
 	test_domain();
 	test_refused_pairs();

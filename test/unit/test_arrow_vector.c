@@ -755,7 +755,9 @@ give_dictionaries(ArrowVector *vector, const Array *array, int version,
 		for (int p = 0; p < array->nparts; p++)
 		{
 			dictionary->parts[p] = open_array(&array->parts[p], version, compression, block, NULL);
+			arrow_vector_set_whole(dictionary->parts[p]);
 			arrow_vector_load(dictionary->parts[p], 0, array->parts[p].length);
+			arrow_dictionary_measure(dictionary, dictionary->parts[p]);
 			dictionary->length += array->parts[p].length;
 			dictionary->part_end[p] = dictionary->length;
 		}
@@ -1642,6 +1644,347 @@ test_memory(void)
 	}
 }
 
+/* ------------------------------------------------------------ what rows share in the file */
+
+#define SHARING	4096
+
+/* Without nulls. */
+static Array
+plain_array(const ArrowField *field, int64 length)
+{
+	return (Array){.field = field, .length = length,
+		.has_validity = field->type != ARROW_NULL && field->type != ARROW_RUN_END_ENCODED &&
+		field->type != ARROW_UNION};
+}
+
+static void
+put_all(Array *array, int buffer, int width, int64 step)
+{
+	array->buffers[buffer] = new_bytes(width * (array->length + 1));
+	array->buffers[buffer].length = width * array->length;
+	array->nbuffers = Max(array->nbuffers, buffer + 1);
+	for (int64 i = 0; i < array->length; i++)
+		put(&array->buffers[buffer], width, i, i * step);
+}
+
+/* n strings of "size" bytes. */
+static Array
+strings_of(const ArrowField *field, int64 n, int64 size)
+{
+	Array		array = plain_array(field, n);
+
+	array.nbuffers = 2;
+	array.buffers[0] = new_bytes(4 * (n + 1));
+	for (int64 i = 0; i <= n; i++)
+		put(&array.buffers[0], 4, i, i * size);
+	array.buffers[1] = new_bytes(n * size);
+	return array;
+}
+
+static Array
+parent_of(const ArrowField *field, int64 length, Array *children, int nchildren)
+{
+	Array		array = plain_array(field, length);
+
+	array.children = children;
+	array.nchildren = nchildren;
+	return array;
+}
+
+typedef struct Sharing
+{
+	const Array *array;
+	size_t		budget;
+	int64		extent;			/* of all rows */
+	bool		load;			/* these rows are to be loaded */
+} Sharing;
+
+static void
+measure_sharing(void *argument)
+{
+	Sharing    *sharing = argument;
+	ArrowVector *vector = open_array(sharing->array, ARROW_V5, ARROW_UNCOMPRESSED, 4096, NULL);
+
+	sharing->extent = arrow_vector_extent(vector, 0, vector->length, sharing->budget);
+	if (sharing->load)
+		arrow_vector_load(vector, 0, sharing->extent);
+}
+
+/* Between "least" and "most" of the array's rows are to be one slice of 100,000 bytes. */
+static void
+is_extent(const Array *array, int64 least, int64 most, const char *name)
+{
+	Sharing		sharing = {.array = array, .budget = 100000, .load = true};
+	bool		done = in_own_context(measure_sharing, &sharing);
+
+	tap_ok(done && sharing.extent >= least && sharing.extent <= most, "%s: %lld rows", name,
+		   (long long) sharing.extent);
+	if (!done)
+		tap_note("%s: %s", server_stub_error.message, server_stub_error.detail);
+}
+
+static void
+is_too_large(const Array *array, const char *detail, const char *name)
+{
+	Sharing		sharing = {.array = array, .budget = 100000, .load = true};
+
+	tap_ok(!in_own_context(measure_sharing, &sharing) &&
+		   strcmp(server_stub_error.message, "a value in file \"batch\" is too large") == 0 &&
+		   strstr(server_stub_error.detail, detail) != NULL, "%s is refused before it is read", name);
+	if (sharing.extent != 1)
+		tap_note("extent %lld, %s: %s", (long long) sharing.extent, server_stub_error.message,
+				 server_stub_error.detail);
+}
+
+static void
+test_shared_lists(void)
+{
+	ArrowField *numbers = INT32;
+	Array		child = plain_array(numbers, 1000);
+	Array		texts = strings_of(STRING, 1000, 100);
+	Array		views;
+
+	/* all rows the same 1000 numbers: 8 bytes each in a value */
+	put_all(&child, 0, 4, 1);
+	views = parent_of(field_of(ARROW_LIST_VIEW, 1, numbers), SHARING, &child, 1);
+	put_all(&views, 0, 4, 0);
+	put_all(&views, 1, 4, 0);
+	for (int64 i = 0; i < SHARING; i++)
+		put(&views.buffers[1], 4, i, 1000);
+	is_extent(&views, 8, 25, "list views of the same 1000 numbers");
+
+	views = parent_of(field_of(ARROW_LIST_VIEW, 1, texts.field), SHARING, &texts, 1);
+	put_all(&views, 0, 4, 0);
+	put_all(&views, 1, 4, 0);
+	for (int64 i = 0; i < SHARING; i++)
+		put(&views.buffers[1], 4, i, 10);
+	is_extent(&views, 60, 100, "list views of the same 10 strings of 100 bytes");
+
+	/* one number each, in a row */
+	child = plain_array(numbers, SHARING);
+	put_all(&child, 0, 4, 1);
+	views = parent_of(field_of(ARROW_LIST_VIEW, 1, numbers), SHARING, &child, 1);
+	put_all(&views, 0, 4, 1);
+	put_all(&views, 1, 4, 0);
+	for (int64 i = 0; i < SHARING; i++)
+		put(&views.buffers[1], 4, i, 1);
+	is_extent(&views, SHARING, SHARING, "list views one behind the other");
+}
+
+static void
+test_shared_elements(void)
+{
+	ArrowField *text = STRING;
+	ArrowField *runs = run_field(32, text);
+	Array		run_children[2] = {plain_array(&runs->children[0], 1), strings_of(&runs->children[1], 1, 1000)};
+	Array		texts = strings_of(text, 1, 10000);
+	Array		empty = plain_array(field_of(ARROW_STRUCT, 0), 3);
+	ArrowField *kinds = union_field(true, text, &field_of(ARROW_STRUCT, 1, INT32)->children[0], INT32);
+	Array		kind_children[3];
+	Array		outer;
+	Array		array;
+
+	/* a run of 100 million elements that are 1000 bytes each as they stand in lists */
+	run_children[0].nbuffers = 1;
+	run_children[0].buffers[0] = new_bytes(4);
+	put(&run_children[0].buffers[0], 4, 0, 100000000);
+	array = parent_of(runs, 100000000, run_children, 2);
+	outer = parent_of(sized_field(ARROW_FIXED_SIZE_LIST, 10, runs), 1000000, &array, 1);
+	is_extent(&outer, 5, 10, "lists within one run of a long string");
+	is_extent(&array, 100000000, 100000000, "a run itself is one value");
+
+	/* a union's elements that are all the same one */
+	kind_children[0] = texts;
+	kind_children[1] = plain_array(&kinds->children[1], 0);
+	kind_children[2] = plain_array(&kinds->children[2], 0);
+	put_all(&kind_children[1], 0, 4, 0);
+	put_all(&kind_children[2], 0, 4, 0);
+	array = parent_of(kinds, SHARING, kind_children, 3);
+	put_all(&array, 0, 1, 0);
+	memset(array.buffers[0].data, 7, SHARING);
+	put_all(&array, 1, 4, 0);
+	is_extent(&array, 5, 10, "a union's elements that are all the same string");
+
+	/* structs without fields take no bytes, and yet they are something in a list */
+	empty.length = INT64CONST(3) * SHARING;
+	outer = parent_of(sized_field(ARROW_FIXED_SIZE_LIST, 3, (ArrowField *) empty.field), SHARING, &empty, 1);
+	is_extent(&outer, 100000 / 24 - 100, SHARING, "lists of nothing");
+}
+
+static void
+test_long_labels(void)
+{
+	ArrowField *field = field_of(ARROW_STRUCT, 1, INT32);
+	Array		child;
+	Array		array;
+	char	   *name = palloc(10001);
+
+	memset(name, 'n', 10000);
+	name[10000] = '\0';
+	field->children[0].name = name;
+	child = plain_array(&field->children[0], SHARING);
+	put_all(&child, 0, 4, 1);
+	array = parent_of(field, SHARING, &child, 1);
+	is_extent(&array, 5, 10, "structs with a field's name of 10,000 bytes");
+}
+
+static void
+test_shared_entries(void)
+{
+	ArrowField *field = dictionary_field(32, true, STRING);
+	Array		part = strings_of(entry_field(field), 60, 1000000);
+	Array		small = strings_of(entry_field(field), 60, 1000);
+	Array		array = plain_array(field, SHARING);
+	Array		list;
+
+	array.nparts = 1;
+	array.parts = &part;
+	put_all(&array, 0, 4, 0);
+	is_extent(&array, SHARING, SHARING, "rows of the same entry of 1 MB");
+	for (int64 i = 0; i < SHARING; i++)
+		put(&array.buffers[0], 4, i, i / 1000);
+	is_extent(&array, 1000, 1000, "rows of entries of 1 MB, 1000 of each");
+	for (int64 i = 0; i < SHARING; i++)
+		put(&array.buffers[0], 4, i, i == 3000 ? -5 : i / 1000);
+	is_extent(&array, 1000, 1000, "before an index that cannot be");
+
+	array.parts = &small;
+	for (int64 i = 0; i < SHARING; i++)
+		put(&array.buffers[0], 4, i, i % 60);
+	is_extent(&array, SHARING, SHARING, "rows of entries that are kept");
+	list = parent_of(sized_field(ARROW_FIXED_SIZE_LIST, 2, field), SHARING / 2, &array, 1);
+	is_extent(&list, 30, 50, "lists of them");
+}
+
+static void
+test_large_values(void)
+{
+	ArrowField *none = field_of(ARROW_NULL, 0);
+	Array		nulls = plain_array(none, INT64CONST(1) << 41);
+	Array		list = parent_of(field_of(ARROW_LARGE_LIST, 1, none), 2, &nulls, 1);
+	Array		fixed = parent_of(sized_field(ARROW_FIXED_SIZE_LIST, PG_INT32_MAX, none), 100, &nulls, 1);
+	list.nbuffers = 1;
+	list.buffers[0] = new_bytes(24);
+	put(&list.buffers[0], 8, 1, INT64CONST(1) << 40);
+	put(&list.buffers[0], 8, 2, INT64CONST(1) << 41);
+	is_too_large(&list, "Field \"f\": it has 1099511627776 elements", "a list of 2^40 nulls");
+	is_too_large(&fixed, "Field \"f\": it has 2147483647 elements", "a list of 2^31 - 1 nulls");
+}
+
+/* ------------------------------------------------------------ beyond 4 GB */
+
+typedef struct Sparse
+{
+	Array	   *array;
+	int			buffer;			/* moved behind a hole, and "longer" bytes longer than it is */
+	int64		hole;
+	int64		longer;
+	int64		from;
+	int64		to;
+	char	   *text;
+} Sparse;
+
+/* The batch of an array, with a hole in front of one buffer's bytes, which are the file's last. */
+static SourceFile *
+open_sparse(const Output *output, const Sparse *sparse)
+{
+	ArrowBufferSpec *spec = &output->batch.buffers[sparse->buffer];
+	const char *bytes = output->bytes.data + output->body + spec->offset;
+	char	   *path = psprintf("%s/batch", scratch);
+	int64		at;
+	int			fd;
+
+	Assert(sparse->buffer == output->batch.nbuffers - 1);
+	(void) unlink(path);
+	spec->offset += sparse->hole;
+	at = output->body + spec->offset;
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	if (fd < 0 || write(fd, output->bytes.data, at - sparse->hole) != at - sparse->hole ||
+		pwrite(fd, bytes, spec->length, at) != spec->length)
+		abort();
+	spec->length += sparse->longer;
+	if (ftruncate(fd, at + spec->length) != 0)
+		abort();
+	close(fd);
+	return source_file_open(&folder, "batch");
+}
+
+static void
+read_sparse(void *argument)
+{
+	Sparse	   *sparse = argument;
+	Output	   *output = write_batch(sparse->array, ARROW_V5, ARROW_UNCOMPRESSED);
+	SourceFile *file = open_sparse(output, sparse);
+	ArrowVector *vector = arrow_vector_create(sparse->array->field, ARROW_V5, 4096, NULL);
+	int64		from = sparse->from;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	arrow_vector_set(vector, file, &output->batch, output->body, 0, 0, 0);
+	while (from < sparse->to)
+	{
+		int64		n = arrow_vector_extent(vector, from, sparse->to, 4096);
+
+		arrow_vector_load(vector, from, from + n);
+		for (int64 i = from; i < from + n; i++)
+			append_element(&text, vector, i);
+		from += n;
+	}
+	sparse->text = MemoryContextStrdup(TopMemoryContext, text.data);
+}
+
+static void
+test_holes(void)
+{
+	const int64 hole = INT64CONST(5) << 30;
+	Array		numbers = plain_array(number_field(ARROW_INT, 64, true), 3);
+	Array		texts = plain_array(field_of(ARROW_LARGE_BINARY, 0), 3);
+	Array		list = parent_of(field_of(ARROW_LIST, 1, texts.field), 1, &texts, 1);
+	Sparse		sparse = {.array = &numbers, .buffer = 1, .hole = hole, .to = 3};
+	struct stat status;
+
+	put_all(&numbers, 0, 8, 1000);
+	elements_left = MOST_ELEMENTS;
+	tap_ok(in_own_context(read_sparse, &sparse) && strcmp(sparse.text, "010002000") == 0,
+		   "numbers more than 4 GB into a body");
+	if (stat(psprintf("%s/batch", scratch), &status) != 0)
+		abort();
+	tap_ok(status.st_size > hole && status.st_blocks < 10000, "in a file that takes no disk");
+
+	/* offsets into one buffer of 5 GB: two values of some bytes around one of 4 GB */
+	texts.nbuffers = 2;
+	texts.buffers[0] = new_bytes(32);
+	put(&texts.buffers[0], 8, 1, 2);
+	put(&texts.buffers[0], 8, 2, (INT64CONST(4) << 30) + 2);
+	put(&texts.buffers[0], 8, 3, (INT64CONST(4) << 30) + 4);
+	texts.buffers[1] = new_bytes(2);
+	memcpy(texts.buffers[1].data, "ab", 2);
+	sparse = (Sparse){.array = &texts, .buffer = 2, .longer = hole, .from = 2, .to = 3};
+	tap_ok(in_own_context(read_sparse, &sparse) && strcmp(sparse.text, "x0000") == 0,
+		   "a string more than 4 GB into its buffer");
+	sparse.from = 0;
+	sparse.to = 1;
+	tap_ok(in_own_context(read_sparse, &sparse) && strcmp(sparse.text, "x6162") == 0,
+		   "the string in front of one of 4 GB");
+	sparse.to = 3;
+	tap_ok(!in_own_context(read_sparse, &sparse) &&
+		   strcmp(server_stub_error.message, "a value in file \"batch\" is too large") == 0 &&
+		   strcmp(server_stub_error.detail, "Field \"f\", element 2: it has 4294967296 bytes.") == 0,
+		   "the string of 4 GB is no value");
+
+	/* each of them could be a value, all of them in one list cannot */
+	for (int i = 0; i < 3; i++)
+		put(&texts.buffers[0], 8, i + 1, (i + 1) * INT64CONST(700000000));
+	list.nbuffers = 1;
+	list.buffers[0] = new_bytes(8);
+	put(&list.buffers[0], 4, 1, 3);
+	sparse = (Sparse){.array = &list, .buffer = 4, .longer = hole, .to = 1};
+	tap_ok(!in_own_context(read_sparse, &sparse) &&
+		   strcmp(server_stub_error.message, "a value in file \"batch\" is too large") == 0 &&
+		   strcmp(server_stub_error.detail, "Field \"f.f\": it has 2100000000 bytes.") == 0,
+		   "a list of strings of 700 MB is refused before it is read");
+}
+
 /* ------------------------------------------------------------ */
 
 int
@@ -1659,6 +2002,12 @@ main(int argc, char **argv)
 	test_messages();
 	test_hostile();
 	test_memory();
+	test_shared_lists();
+	test_shared_elements();
+	test_long_labels();
+	test_shared_entries();
+	test_large_values();
+	test_holes();
 	(void) unlink(psprintf("%s/batch", scratch));
 	(void) rmdir(scratch);
 	return tap_done();
