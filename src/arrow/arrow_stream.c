@@ -33,6 +33,9 @@
 /* What a search reads of a buffer at once. */
 #define PROBE_BYTES		1024
 
+/* A seek in batches that are not compressed takes the time of reading so many rows. */
+#define ARROW_SEEK_ROWS	1500
+
 /* Compressed keys are passed over so many at a time. */
 #define PASSED_ROWS		1024
 
@@ -681,6 +684,7 @@ arrow_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *ke
 
 	stream_init(&stream->base, &arrow_stream_methods, spec, key, wanted);
 	stream->base.can_seek = true;
+	stream->base.seek_rows = ARROW_SEEK_ROWS;
 	stream->context = context;
 	stream->resources = *resources;
 	stream->next_rows = Min(resources->first_rows, resources->batch_rows);

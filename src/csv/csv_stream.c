@@ -29,6 +29,9 @@
 /* A file of this size is as soon read as searched. */
 #define MIN_SEEK_BYTES	(64 * 1024)
 
+/* Rows that are read in the time of a seek. */
+#define CSV_SEEK_ROWS	1000
+
 typedef struct CsvStream
 {
 	ColumnStream base;
@@ -424,6 +427,7 @@ csv_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *key,
 	csv_source_open(&stream->source, spec, file, resources->block_bytes);
 	stream->base.can_seek = stream->source.file != NULL &&
 		csv_lines_are_rows(stream->source.file, &stream->source.dialect, false);
+	stream->base.seek_rows = CSV_SEEK_ROWS;
 	stream->reader = csv_reader_create(&stream->source.dialect, stream->source.bytes,
 									   stream->source.file, resources->batch_rows,
 									   resources->block_bytes, resources->simd, context);

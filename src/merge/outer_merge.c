@@ -141,14 +141,35 @@ outer_merge_start(OuterMerge *merge, const KeyRange *range)
 			input->loaded = false;
 			continue;
 		}
+		if (lower && merge_input_return(merge, input, lower))
+			continue;
 		if (!merge->fresh || lower)
 			stream_seek(input->stream, lower);
+		merge_input_sought(merge, input, lower);
 		input->from = input->to = input->end = input->decoded = 0;
 		input->loaded = input->final = input->ended = false;
 		input->inside = lower == NULL;
 	}
 	if (!(range && range->empty))
 		merge->fresh = false;
+}
+
+/* Let the input end where the range does, if that is within the batch. */
+void
+merge_input_bound(const OuterMerge *merge, MergeInput *input)
+{
+	const ColumnBatch *batch = &input->stream->batch;
+	const KeyRange *range = merge->range;
+
+	if (!range || !range->has_upper)
+		return;
+	input->end = key_first_beyond(merge->key, batch, input->from, batch->nrows, &range->upper);
+	input->final = input->end < batch->nrows;
+
+	/* nothing follows the last key that there can be, unless it comes again */
+	if (!input->final && merge->key->exact && !merge->repeats &&
+		batch->image[batch->nrows - 1] == range->upper.image)
+		input->final = true;
 }
 
 /*
@@ -175,13 +196,19 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 			return false;
 
 		CHECK_FOR_INTERRUPTS();
+		merge_input_leave(merge, input);
+		if (input->patience < 0)
+		{
+			stream_seek(input->stream, &range->lower);
+			merge_input_sought(merge, input, &range->lower);
+		}
 		if (!stream_next_batch(input->stream))
 		{
 			input->ended = true;
 			return false;
 		}
 		Assert(batch->nrows > 0 && batch->nrows <= merge->batch_rows);
-		input->loaded = true;
+		input->loaded = input->at_hand = true;
 		input->from = input->to = input->decoded = 0;
 		input->end = batch->nrows;
 		if (!input->inside)
@@ -189,13 +216,12 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 			input->from = key_first_inside(merge->key, batch, 0, batch->nrows, &range->lower);
 			input->inside = input->from < batch->nrows;
 			input->to = input->decoded = input->from;
+			if (!input->inside)
+				input->patience -= batch->nrows;
 		}
-		if (range && range->has_upper && input->from < input->end)
-		{
-			input->end = key_first_beyond(merge->key, batch, input->from, batch->nrows,
-										  &range->upper);
-			input->final = input->end < batch->nrows;
-		}
+		input->decoded_from = input->decoded;
+		if (input->from < input->end)
+			merge_input_bound(merge, input);
 	}
 }
 
@@ -394,6 +420,11 @@ merge_input_decode(MergeInput *input)
 {
 	if (input->to <= input->decoded)
 		return;
+	if (input->marked)
+	{
+		merge_input_decode_unmarked(input);
+		return;
+	}
 	for (int v = 0; v < input->nvectors; v++)
 	{
 		FieldVector *vector = &input->vectors[v];

@@ -49,6 +49,17 @@ typedef struct MergeInput
 	bool		final;			/* the batch reaches past the range: the last one */
 	bool		ended;			/* no batch will come */
 	bool		inside;			/* the range's lower bound has been found */
+
+	/* for another range: see merge_return.c */
+	bool		at_hand;		/* the stream's batch is there still, loaded or not */
+	bool		spoiled;		/* ... but the vectors have other rows' values */
+	bool		marked;			/* ... and its rows that are decoded are marked */
+	int			decoded_from;	/* not marked: these and those up to "decoded" are */
+	uint64	   *marks;
+	bool		floor_known;	/* all rows with an image from "floor" on are in the
+								 * batch or behind it */
+	int64		floor;
+	int64		patience;		/* rows to be passed over before a seek is better */
 } MergeInput;
 
 /*
@@ -77,8 +88,9 @@ extern OuterMerge *outer_merge_create(const Key *key, int ninputs, MergeInput *i
 									  int batch_rows, int memory_kb);
 
 /*
- * Start (again) on a range; NULL: everything.  Seeks every stream, save when
- * the merge is fresh and there is no lower bound.  The range must stay valid.
+ * Start (again) on a range; NULL: everything.  Seeks every stream that does
+ * not stand near the range's beginning, save when the merge is fresh and there
+ * is no lower bound.  The range must stay valid.
  */
 extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
 

@@ -737,7 +737,10 @@ learn_first_key(SegmentsStream *self, Segment *segment)
 	resources.batch_rows = resources.first_rows = 1;
 	segment_open(self, segment, &resources);
 	if (segment->stream->can_seek)
+	{
 		self->stream.can_seek = true;
+		self->stream.seek_rows += segment->stream->seek_rows;
+	}
 	found = stream_next_batch(segment->stream);
 	if (found)
 		key_row_set(&segment->first, self->stream.key, &segment->stream->batch, 0);
