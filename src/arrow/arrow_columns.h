@@ -45,7 +45,7 @@ extern void arrow_columns_init(ArrowColumns *columns, ArrowFile *file, SourceFil
 /* Set all of them to an existing record batch, dictionaries as well. */
 extern void arrow_columns_set(ArrowColumns *columns, int64 batch);
 
-/* Read little at first of each: see arrow_buffer_begin_small. */
-extern void arrow_columns_begin_small(ArrowColumns *columns);
+/* Read so little at first of each: see arrow_buffer_begin_small. */
+extern void arrow_columns_begin_small(ArrowColumns *columns, size_t bytes);
 
 #endif							/* OUTERJOIN_ARROW_COLUMNS_H */

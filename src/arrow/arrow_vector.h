@@ -104,8 +104,8 @@ extern int64 arrow_vector_extent(ArrowVector *vector, int64 from, int64 to, size
  */
 extern void arrow_vector_load(ArrowVector *vector, int64 from, int64 to);
 
-/* Read little at first: see arrow_buffer_begin_small. */
-extern void arrow_vector_begin_small(ArrowVector *vector);
+/* Read so little at first: see arrow_buffer_begin_small. */
+extern void arrow_vector_begin_small(ArrowVector *vector, size_t bytes);
 
 /* Give back windows and decompressors of the whole tree. */
 extern void arrow_vector_release(ArrowVector *vector);
