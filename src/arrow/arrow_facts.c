@@ -5,7 +5,8 @@
  *
  * Every record batch's description says how many rows it has; the first and
  * the last row's keys are looked at where they are plain numbers.  Those of a
- * compressed batch are decompressed up to there, unless they are very many.
+ * compressed batch are decompressed up to there, unless they are very many; for
+ * an estimate, the last key is guessed from the first ones of batches.
  * Errors are those that every scan would meet at the file's
  * ends and in its descriptions.
  *
@@ -27,6 +28,7 @@
 
 /* Compressed keys of so many bytes are worth looking through for the last one, in such pieces. */
 #define MOST_DECOMPRESSED	(64 * 1024 * 1024)
+#define FEW_DECOMPRESSED	(128 * 1024)
 #define DECOMPRESSED_BYTES	(64 * 1024)
 
 /* Counting stops here, and is an estimate from then on. */
@@ -70,10 +72,10 @@ load_integer(const char *bytes, int width, bool is_signed)
 	return (int64) value;
 }
 
-/* The key's image in one row; false where it is null or too far into compressed data. */
+/* The key's image in one row; false where it is null or behind "most" bytes of compressed keys. */
 static bool
 row_image(ArrowFile *file, SourceFile *source, int field, const Key *key,
-		  int64 number, int64 row, int64 *blocks_read, int64 *image)
+		  int64 number, int64 row, int64 most, int64 *blocks_read, int64 *image)
 {
 	const ArrowSchema *schema = arrow_file_schema(file);
 	const ArrowBatch *batch = arrow_file_batch(file, number);
@@ -84,7 +86,7 @@ row_image(ArrowFile *file, SourceFile *source, int field, const Key *key,
 	ArrowPosition position = {0};
 	int64		value;
 
-	if (compressed && row > MOST_DECOMPRESSED / Max(vector->width, 1))
+	if (compressed && row > most / Max(vector->width, 1))
 		return false;
 	for (int i = 0; i < field; i++)
 	{
@@ -107,10 +109,31 @@ row_image(ArrowFile *file, SourceFile *source, int field, const Key *key,
 	return true;
 }
 
+/* The last key, if they go on in the last batch as they do before it. */
+static bool
+guess_last(ArrowFile *file, SourceFile *source, int field, const Key *key, int64 first_batch,
+		   int64 last_batch, int64 first, int64 *blocks_read, int64 *last)
+{
+	double		before = (double) arrow_file_rows_before(file, last_batch);
+	double		rows = (double) arrow_file_batch_rows(file, last_batch);
+	double		step;
+	int64		begin;
+
+	if (first_batch == last_batch ||
+		!row_image(file, source, field, key, last_batch, 0, 0, blocks_read, &begin))
+		return false;
+	step = ((double) begin - (double) first) / Max(before, 1);
+	*last = begin;
+	if (step > 0 && step * rows < (double) (PG_INT64_MAX / 2) - Max((double) begin, 0))
+		*last += (int64) (step * rows);
+	return true;
+}
+
 static void
 find_range(ArrowFile *file, SourceFile *source, const StreamSpec *spec, const Key *key,
-		   int field, int64 nbatches, int64 *blocks_read, StreamFacts *facts)
+		   bool estimate, int field, int64 nbatches, int64 *blocks_read, StreamFacts *facts)
 {
+	int64		most = estimate ? FEW_DECOMPRESSED : MOST_DECOMPRESSED;
 	const ArrowField *leading = &arrow_file_schema(file)->fields[field];
 	int64		first = 0;
 	int64		last = nbatches - 1;
@@ -123,11 +146,14 @@ find_range(ArrowFile *file, SourceFile *source, const StreamSpec *spec, const Ke
 		last--;
 	if (first >= nbatches)
 		return;
-	facts->has_range =
-		row_image(file, source, field, key, first, 0, blocks_read, &facts->first) &&
-		row_image(file, source, field, key, last, arrow_file_batch_rows(file, last) - 1,
-				  blocks_read, &facts->last);
-	facts->range_certain = facts->has_range;
+	if (!row_image(file, source, field, key, first, 0, most, blocks_read, &facts->first))
+		return;
+	facts->range_certain = row_image(file, source, field, key, last,
+									 arrow_file_batch_rows(file, last) - 1, most, blocks_read,
+									 &facts->last);
+	facts->has_range = facts->range_certain ||
+		(estimate && guess_last(file, source, field, key, first, last, facts->first, blocks_read,
+								&facts->last));
 }
 
 static void
@@ -155,7 +181,7 @@ look_at_file(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 	facts->rows_exact = counted == nbatches;
 	if (!facts->rows_exact)
 		facts->rows *= (double) nbatches / (double) counted;
-	find_range(file, source, spec, key, key_fields[0], nbatches, &blocks_read, facts);
+	find_range(file, source, spec, key, segment->alone, key_fields[0], nbatches, &blocks_read, facts);
 	source_file_close(source);
 }
 

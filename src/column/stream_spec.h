@@ -87,6 +87,8 @@ typedef struct SegmentFile
 	const struct ColumnFormat *format;
 	bool		csv;			/* of the text formats: csv, not text */
 	Compression compression;	/* never COMPRESSION_BY_NAME */
+	bool		alone;			/* facts are asked for estimates alone: of a stream
+								 * with one file nothing is passed over on their word */
 	SourceFile *source;			/* this file, open already: a format reads a
 								 * duplicate of it; NULL: it opens "name" */
 } SegmentFile;

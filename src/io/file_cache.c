@@ -45,9 +45,15 @@ create_entries(FileCache *cache)
 }
 
 bool
+file_time_settled(int64 seconds)
+{
+	return (int64) time(NULL) - seconds > SETTLING_SECONDS;
+}
+
+bool
 file_identity_settled(const FileIdentity *identity)
 {
-	return (int64) time(NULL) - identity->mtime_sec > SETTLING_SECONDS;
+	return file_time_settled(identity->mtime_sec);
 }
 
 const void *

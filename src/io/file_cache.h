@@ -33,9 +33,10 @@ typedef struct FileQuestion
 	bool		settled;		/* a change from now on will show in the identity */
 } FileQuestion;
 
-/*
- * Will a change from now on show in the identity?  See file_cache.c.
- */
+/* Will a change from now on show in a time of change that was this one?  See file_cache.c. */
+extern bool file_time_settled(int64 seconds);
+
+/* Will it show in the identity? */
 extern bool file_identity_settled(const FileIdentity *identity);
 
 /*

@@ -339,6 +339,25 @@ folder_open(const Folder *folder, const char *name, Root *root)
 		report_failure("open", BASE_DIRECTORY, name);
 }
 
+int
+path_open_folder(const Folder *folder)
+{
+	Root		root = {AT_FDCWD, false};
+	Root		base = {-1, true};
+	int			fd;
+
+	if (folder->base == NULL)
+		return -1;
+	if (folder->below == NULL)
+		return root_open(&root, folder->base, LISTING_FLAGS);
+	base.fd = root_open(&root, folder->base, FOLDER_FLAGS);
+	if (base.fd < 0)
+		return -1;
+	fd = root_open(&base, folder->below, LISTING_FLAGS);
+	root_close(&base);
+	return fd;
+}
+
 /* ------------------------------------------------------------- files */
 
 /* What path_open_file and path_try_open have in common: -1 with errno if opening failed. */

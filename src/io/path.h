@@ -58,6 +58,12 @@ extern int	path_open_file(const Folder *folder, const char *name, bool missing_o
  */
 extern int	path_try_open(const Folder *folder, const char *name);
 
+/*
+ * The folder that relative names start from, as a descriptor that its entries
+ * can be read from; -1 if it cannot be had, whatever the reason.
+ */
+extern int	path_open_folder(const Folder *folder);
+
 /* Does a regular file of this name exist beneath the folder? */
 extern bool path_exists(const Folder *folder, const char *name);
 

@@ -58,6 +58,7 @@ reading_hash(const StreamSpec *spec, const SegmentFile *file, const Key *key)
 	append_text(&text, file->format->name);
 	append_number(&text, file->csv);
 	append_number(&text, file->compression);
+	append_number(&text, file->alone);
 	append_text(&text, options->delimiter);
 	append_text(&text, options->quote);
 	append_text(&text, options->escape);
@@ -167,6 +168,7 @@ sum_files(const StreamSpec *spec, List *files, const Key *key, StreamFacts *sum)
 			continue;
 
 		file.source = source_file_open(&spec->folder, file.name);
+		file.alone = nfiles == 1;
 		stream_file_facts(spec, &file, key, &facts);
 		sampled_bytes += (double) source_file_identity(file.source)->size;
 		source_file_close(file.source);

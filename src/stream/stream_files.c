@@ -16,6 +16,7 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 
+#include "io/folder_names.h"
 #include "stream/formats.h"
 #include "stream/stream.h"
 
@@ -162,25 +163,31 @@ matching_files(const StreamSpec *spec)
 	return files;
 }
 
+/* "present" is what the folder holds, or NULL. */
 static List *
-add_candidate(List *found, const Folder *folder, const char *column,
+add_candidate(List *found, const StreamSpec *spec, const FolderNames *present,
 			  const char *extension, const char *suffix)
 {
-	char	   *name = psprintf("%s%s%s", column, extension, suffix);
+	char		name[MAXPGPATH];
+	int			length = snprintf(name, sizeof(name), "%s%s%s", spec->column, extension, suffix);
 
-	return path_exists(folder, name) ? lappend(found, name) : found;
+	if (length >= (int) sizeof(name) ||
+		(present != NULL && !folder_names_has(present, name)) ||
+		!path_exists(&spec->folder, name))
+		return found;
+	return lappend(found, pstrdup(name));
 }
 
 /* Names of existing files <column><extension> of one format. */
 static List *
-add_candidates(List *found, const StreamSpec *spec, const FormatRow *row)
+add_candidates(List *found, const StreamSpec *spec, const FolderNames *present, const FormatRow *row)
 {
 	for (int i = 0; row->extensions[i] != NULL; i++)
 	{
-		found = add_candidate(found, &spec->folder, spec->column, row->extensions[i], "");
+		found = add_candidate(found, spec, present, row->extensions[i], "");
 		for (int j = 0; row->lines && compression_extensions[j].extension != NULL; j++)
-			found = add_candidate(found, &spec->folder, spec->column,
-								  row->extensions[i], compression_extensions[j].extension);
+			found = add_candidate(found, spec, present, row->extensions[i],
+								  compression_extensions[j].extension);
 	}
 	return found;
 }
@@ -193,6 +200,7 @@ static List *
 column_candidates(const StreamSpec *spec)
 {
 	const FormatRow *declared = declared_format(spec);
+	const FolderNames *present;
 	List	   *found = NIL;
 	int			nrows;
 	const FormatRow *rows = format_rows(&nrows);
@@ -203,18 +211,21 @@ column_candidates(const StreamSpec *spec)
 				 errmsg("column name \"%s\" cannot name a file", spec->column),
 				 errhint("Set the option \"filename\" on the column.")));
 
+	present = folder_names(&spec->folder);
 	if (declared != NULL)
-		found = add_candidates(found, spec, declared);
+		found = add_candidates(found, spec, present, declared);
 	for (int i = 0; i < nrows && (declared == NULL || found == NIL); i++)
-		found = add_candidates(found, spec, &rows[i]);
+		found = add_candidates(found, spec, present, &rows[i]);
 	return found;
 }
 
 static List *
-column_file(const StreamSpec *spec)
+column_file(const StreamSpec *spec, bool missing_ok)
 {
 	List	   *found = column_candidates(spec);
 
+	if (found == NIL && missing_ok)
+		return NIL;
 	if (found == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
@@ -238,7 +249,7 @@ stream_files(const StreamSpec *spec)
 	if (spec->program != NULL)
 		return program_file(spec);
 	if (spec->filename == NULL)
-		return column_file(spec);
+		return column_file(spec, false);
 	if (path_names_many(spec->filename))
 		return matching_files(spec);
 	return named_file(spec);
@@ -247,8 +258,8 @@ stream_files(const StreamSpec *spec)
 List *
 stream_files_present(const StreamSpec *spec)
 {
-	if (spec->program == NULL && spec->filename == NULL && column_candidates(spec) == NIL)
-		return NIL;
+	if (spec->program == NULL && spec->filename == NULL)
+		return column_file(spec, true);
 	if (spec->program == NULL && spec->filename != NULL)
 	{
 		if (path_names_many(spec->filename))

@@ -689,6 +689,7 @@ read_input(const uint8_t *settings, const uint8_t *bytes, size_t size)
 	old = MemoryContextSwitchTo(context);
 	the_file.bytes = bytes;
 	the_file.identity.size = (int64) size;
+	the_file.identity.inode++;	/* another file, of which nothing is known */
 	question = palloc0(sizeof(Question));
 	question->settings = settings;
 	judge(question);

@@ -103,6 +103,17 @@ get_typlenbyvalalign(Oid type, int16 *length, bool *by_value, char *align)
 	}
 }
 
+bool
+get_typbyval(Oid type)
+{
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	return by_value;
+}
+
 Oid
 getBaseType(Oid type)
 {

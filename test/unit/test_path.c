@@ -17,10 +17,12 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "utils/memutils.h"
 
+#include "io/folder_names.h"
 #include "io/path.h"
 #include "descriptors.h"
 #include "server_stub.h"
@@ -341,6 +343,65 @@ test_names(void)
 	tap_is_string(path_last_component("c.csv"), "c.csv", "last component of one");
 }
 
+/* The clock, for folders that are to have been left alone. */
+static int	seconds_ahead = 0;
+
+time_t
+time(time_t *result)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec += seconds_ahead;
+	if (result != NULL)
+		*result = now.tv_sec;
+	return now.tv_sec;
+}
+
+/* A folder's time, so that a change shows however coarse the clock is. */
+static void
+set_folder_time(const char *name, int seconds_ago)
+{
+	struct timespec times[2] = {{time(NULL) - seconds_ago, 0}, {time(NULL) - seconds_ago, 0}};
+
+	if (utimensat(AT_FDCWD, in_scratch(name), times, 0) != 0)
+		perror("utimensat");
+}
+
+static void
+test_folder_names(void)
+{
+	Folder		folder = {in_scratch("base"), "p1"};
+	Folder		outside = {in_scratch("base"), "leak_folder"};
+	Folder		nowhere = {in_scratch("base"), "nothere"};
+	Folder		none = {NULL, NULL};
+	const FolderNames *names;
+	const FolderNames *again;
+
+	tap_ok(folder_names(&folder) == NULL, "%s: a folder that is new is not trusted", mode);
+	seconds_ahead = 100;
+	set_folder_time("base/p1", 1000);
+	names = folder_names(&folder);
+	tap_ok(names != NULL && folder_names_has(names, "1.csv") && !folder_names_has(names, "2.csv"),
+		   "%s: names of a folder", mode);
+	again = folder_names(&folder);
+	tap_ok(again == names, "%s: it is read once", mode);
+
+	make_file("base/p1/2.csv");
+	seconds_ahead = 200;
+	names = folder_names(&folder);
+	tap_ok(names != NULL && folder_names_has(names, "1.csv") && folder_names_has(names, "2.csv"),
+		   "%s: a new name is seen", mode);
+	set_folder_time("base/p1", 2000);
+	(void) unlink(in_scratch("base/p1/2.csv"));
+	names = folder_names(&folder);
+	tap_ok(names != NULL && !folder_names_has(names, "2.csv"), "%s: a removed name is not", mode);
+
+	tap_ok(folder_names(&outside) == NULL && folder_names(&nowhere) == NULL && folder_names(&none) == NULL,
+		   "%s: no names of a folder that cannot be opened", mode);
+	seconds_ahead = 0;
+}
+
 static void
 test_all(const char *label)
 {
@@ -352,6 +413,7 @@ test_all(const char *label)
 	test_missing_ok();
 	test_exists();
 	test_list();
+	test_folder_names();
 	tap_is_int(descriptors_open(), before, psprintf("%s: no descriptor is left open", mode));
 }
 
