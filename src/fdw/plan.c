@@ -50,6 +50,7 @@ typedef struct OuterPlanState
 	double		stream_rows;	/* of all streams together */
 	double		fraction;		/* of the rows that lie in the range */
 	double		bytes;
+	double		seeks;			/* to as many ranges as there are elements of an array */
 	bool		can_seek;		/* all streams can start at a key */
 	double		seek_rows;		/* a seek in all streams takes the time of so many rows */
 } OuterPlanState;
@@ -155,6 +156,45 @@ plan_table_rows(RelOptInfo *rel, const OuterPlanState *state, const StreamFacts 
 	return union_rows(state->table->key, state->table->nstreams, facts);
 }
 
+/* Elements of the array that is gone through, or 1. */
+static double
+plan_elements(PlannerInfo *root, List *key_clauses)
+{
+	const KeyClause *clause = key_clause_with_elements(key_clauses);
+
+	(void) root;				/* not all releases ask for it */
+	return clause == NULL ? 1 : Max(compat_estimate_array_length(root, (Node *) clause->value), 1);
+}
+
+/* The clauses that a range stands for. */
+static List *
+plan_ranged_clauses(List *key_clauses)
+{
+	List	   *ranged = NIL;
+	ListCell   *cell;
+
+	foreach(cell, key_clauses)
+		ranged = lappend(ranged, ((const KeyClause *) lfirst(cell))->source);
+	return ranged;
+}
+
+/* An array's elements are no range from its least to its greatest. */
+static void
+plan_array_seeks(PlannerInfo *root, RelOptInfo *rel, OuterPlanState *state, double *selectivity)
+{
+	double		all;
+	double		ranged;
+
+	state->seeks = plan_elements(root, state->key_clauses);
+	if (state->seeks <= 1)
+		return;
+	ranged = clauselist_selectivity(root, plan_ranged_clauses(state->key_clauses), rel->relid,
+									JOIN_INNER, NULL);
+	all = clauselist_selectivity(root, rel->baserestrictinfo, rel->relid, JOIN_INNER, NULL);
+	state->fraction = Min(state->fraction, ranged);
+	*selectivity = Min(*selectivity, all);
+}
+
 /*
  * May the query's user read anything of the table at all?  The server asks
  * only when the plan is executed, but what looking at a file reports (its
@@ -204,6 +244,7 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		state->seek_rows += facts[s].seek_rows;
 	}
 
+	unique_key_declare(rel, state->table);
 	rel->tuples = plan_table_rows(rel, state, facts);
 	rel->pages = (BlockNumber) Min(ceil(state->bytes / BLCKSZ), (double) MaxBlockNumber);
 	state->fraction = state->key_clauses ? plan_range_fraction(root, state, facts) : 1;
@@ -213,18 +254,15 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 								   rel->relid, JOIN_INNER, NULL);
 	else
 	{
-		List	   *ranged = NIL;
-		ListCell   *cell;
+		List	   *ranged = plan_ranged_clauses(state->key_clauses);
 
-		foreach(cell, state->key_clauses)
-			ranged = lappend(ranged, ((const KeyClause *) lfirst(cell))->source);
 		state->fraction = clauselist_selectivity(root, ranged, rel->relid, JOIN_INNER, NULL);
 		selectivity = clauselist_selectivity(root, rel->baserestrictinfo, rel->relid,
 											 JOIN_INNER, NULL);
 	}
+	plan_array_seeks(root, rel, state, &selectivity);
 	rel->rows = clamp_row_est(rel->tuples * selectivity);
 	rel->fdw_private = state;
-	unique_key_declare(rel, state->table);
 }
 
 /*
@@ -333,6 +371,13 @@ plan_scan_pages(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
 	return nstreams * index_pages_fetched(loops * each, (BlockNumber) pages, 0, root) / loops;
 }
 
+/* One seek in all streams, without its pages. */
+static Cost
+plan_seek_cost(const OuterPlanState *state)
+{
+	return SCAN_COST + state->table->nstreams * SEEK_COST + state->seek_rows * STREAM_ROW_COST;
+}
+
 /* Add a path whose range comes from rows of these relations, if it can. */
 static void
 plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
@@ -342,25 +387,16 @@ plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState 
 	ParamPathInfo *info = get_baserel_parampathinfo(root, rel, required);
 	List	   *clauses = list_concat_copy(info->ppi_clauses, rel->baserestrictinfo);
 	List	   *key_clauses = key_clauses_find(root, rel, state->table, clauses);
-	List	   *ranged = NIL;
 	double		loops = parameterized_loops(root, rel, sources);
-	double		seeks = 1;
+	double		seeks = plan_elements(root, key_clauses);
 	double		read;			/* rows of the table in the range */
 	QualCost	checks;
 	Cost		cost;
-	ListCell   *cell;
 
 	if (key_clauses == NIL || ((const KeyClause *) linitial(key_clauses))->column != 0)
 		return;
-	foreach(cell, key_clauses)
-	{
-		const KeyClause *clause = lfirst(cell);
-
-		ranged = lappend(ranged, clause->source);
-		if (clause->test == KEY_ANY)
-			seeks = Max(seeks, compat_estimate_array_length(root, (Node *) clause->value));
-	}
-	read = rel->tuples * clauselist_selectivity(root, ranged, rel->relid, JOIN_INNER, NULL);
+	read = rel->tuples * clauselist_selectivity(root, plan_ranged_clauses(key_clauses),
+												rel->relid, JOIN_INNER, NULL);
 	if (key_is_unique(state->table) && key_is_given(state->table, key_clauses))
 		read = 1;
 	read = Max(read, 1);
@@ -368,8 +404,7 @@ plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState 
 
 	cost_qual_eval(&checks, info->ppi_clauses, root);
 	cost = plan_scan_pages(root, rel, state, read, seeks, loops) * random_page_cost;
-	cost += seeks * (SCAN_COST + state->table->nstreams * SEEK_COST +
-					 state->seek_rows * STREAM_ROW_COST);
+	cost += seeks * plan_seek_cost(state);
 	cost += read / Max(rel->tuples, 1) * state->stream_rows *
 		(STREAM_ROW_COST + plan_fields(state) * FIELD_COST);
 	cost += read * (cpu_tuple_cost + rel->baserestrictcost.per_tuple + checks.per_tuple);
@@ -397,6 +432,8 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	startup = rel->baserestrictcost.startup + rel->reltarget->cost.startup;
 	if (state->key_clauses)
 		startup += SEEK_PAGES * state->table->nstreams * seq_page_cost;
+	if (state->can_seek && state->seeks > 1)
+		startup += (state->seeks - 1) * plan_seek_cost(state);
 	run = read * (state->bytes / BLCKSZ * seq_page_cost +
 				  state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
 	run += state->fraction * rel->tuples * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);

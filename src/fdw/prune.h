@@ -80,6 +80,34 @@ extern KeyCondition *key_conditions_decode(List *encoded, int *nconditions);
 extern void key_range_build(const TableSpec *table, const KeyCondition *conditions,
 							int nconditions, KeyRange *range);
 
+/*
+ * The ranges of keys that satisfy all conditions, one behind the other in the
+ * streams' order: one for each element of an array that a column equals any of,
+ * where the columns before it each equal one value; else a single one.
+ */
+typedef struct KeyRanges
+{
+	const TableSpec *table;
+	int			nconditions;
+	KeyCondition *conditions;	/* without arrays: the element, or between their ends */
+	struct ColumnRange *columns;
+	int			element;		/* which condition takes the elements; -1: none */
+	Datum	   *elements;		/* sorted, each once */
+	int			nelements;		/* without an array: 1 */
+	int			next;
+	KeyRange	range;
+} KeyRanges;
+
+/* Allocates in the current context; the conditions' values are borrowed. */
+extern void key_ranges_begin(KeyRanges *ranges, const TableSpec *table,
+							 const KeyCondition *conditions, int nconditions);
+
+/* The next one, valid until the call after it; NULL when there is none.  Some may be empty. */
+extern const KeyRange *key_ranges_next(KeyRanges *ranges);
+
+/* The clause whose array's elements are gone through, or NULL. */
+extern const KeyClause *key_clause_with_elements(List *clauses);
+
 /* ">=" and the like, for EXPLAIN */
 extern const char *key_test_operator(KeyTest test);
 

@@ -16,6 +16,7 @@
 #include "compat.h"
 
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -23,6 +24,9 @@
 #include "fdw/fdw.h"
 #include "fdw/plan.h"
 #include "fdw/scan.h"
+
+/* The range of a scan without a row. */
+static const KeyRange no_keys = {.empty = true};
 
 /*
  * Nothing to test, to compute, or to check again?  Then a row of the scan is a
@@ -76,7 +80,24 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 		node->ss.ps.ExecProcNode = bare_next_row;
 }
 
-/* Evaluate the range's values and start on it. */
+/* Start on the next range of keys; false if there is none. */
+static pg_noinline bool
+scan_next_range(OuterScanState *state)
+{
+	const KeyRange *range;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		range = key_ranges_next(&state->ranges);
+		if (range == NULL)
+			return false;
+	} while (range->empty);
+	table_scan_start(state->scan, range);
+	return true;
+}
+
+/* Evaluate the ranges' values and start on the first. */
 static pg_noinline void
 scan_start(ForeignScanState *node, OuterScanState *state)
 {
@@ -98,10 +119,23 @@ scan_start(ForeignScanState *node, OuterScanState *state)
 										&condition->isnull);
 		value = lnext(state->values, value);
 	}
-	key_range_build(state->table, state->conditions, state->nconditions, &state->range);
-	table_scan_start(state->scan, &state->range);
+	key_ranges_begin(&state->ranges, state->table, state->conditions, state->nconditions);
 	MemoryContextSwitchTo(old);
+	if (!scan_next_range(state))
+		table_scan_start(state->scan, &no_keys);
 	state->started = true;
+}
+
+/* The next row, of this range or another; false at the end. */
+static inline bool
+scan_next_row(OuterScanState *state, Datum **values, bool **isnull)
+{
+	while (!table_scan_next(state->scan, values, isnull))
+	{
+		if (!scan_next_range(state))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -139,7 +173,7 @@ outerjoinIterateForeignScan(ForeignScanState *node)
 	slot_empty(slot);
 	if (unlikely(!state->started))
 		scan_start(node, state);
-	if (table_scan_next(state->scan, &slot->tts_values, &slot->tts_isnull))
+	if (scan_next_row(state, &slot->tts_values, &slot->tts_isnull))
 		slot_show(slot);
 	return slot;
 }

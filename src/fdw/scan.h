@@ -21,8 +21,8 @@ typedef struct OuterScanState
 	int			nconditions;
 	KeyCondition *conditions;
 	List	   *values;			/* of ExprState, one for each condition but KEY_NULL */
-	KeyRange	range;
-	MemoryContext range_context;	/* range and its values; reset by a rescan */
+	KeyRanges	ranges;
+	MemoryContext range_context;	/* ranges and their values; reset by a rescan */
 	bool		started;		/* the range has been evaluated */
 } OuterScanState;
 
