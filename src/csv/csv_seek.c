@@ -25,6 +25,7 @@
 #include "io/file_cache.h"
 
 #define LOOK_BYTES			(256 * 1024)
+#define FIRST_LINE_BYTES	256
 #define LINE_BYTES			4096
 #define CLOSE_BYTES			(16 * 1024) /* near enough: read on from here */
 
@@ -165,16 +166,18 @@ csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look)
 
 /* ------------------------------------------------------ finding lines */
 
-/* The start of the line after the next line end at or behind "from"; "limit" if none is before it. */
-static int64
-next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
+int64
+csv_next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
 {
 	char		bytes[LINE_BYTES];
+	int64		most = FIRST_LINE_BYTES;
 
 	while (from < limit)
 	{
-		size_t		length = source_file_read(file, from, bytes, (size_t) Min(limit - from, LINE_BYTES));
+		size_t		length = source_file_read(file, from, bytes, (size_t) Min(limit - from, most));
 		const char *found;
+
+		most = Min(2 * most, LINE_BYTES);
 
 		if (length == 0)
 			break;
@@ -193,7 +196,7 @@ csv_pass_lines(SourceFile *file, char line_byte, int lines)
 	int64		at = 0;
 
 	while (lines-- > 0 && at < size)
-		at = next_line(file, line_byte, at, size);
+		at = csv_next_line(file, line_byte, at, size);
 	return at;
 }
 
@@ -201,13 +204,18 @@ int64
 csv_bisect(SourceFile *file, char line_byte, int64 first,
 		   CsvRowIsBefore is_before, void *state)
 {
-	int64		low = first;	/* a row's start; all rows before it come before */
-	int64		high = source_file_identity(file)->size;	/* no row that starts here or later does */
+	return csv_bisect_between(file, line_byte, first, source_file_identity(file)->size,
+							  is_before, state);
+}
 
+int64
+csv_bisect_between(SourceFile *file, char line_byte, int64 low, int64 high,
+				   CsvRowIsBefore is_before, void *state)
+{
 	while (high - low > CLOSE_BYTES)
 	{
 		int64		middle = low + (high - low) / 2;
-		int64		row = next_line(file, line_byte, middle - 1, high);
+		int64		row = csv_next_line(file, line_byte, middle - 1, high);
 
 		CHECK_FOR_INTERRUPTS();
 		if (row < high && is_before(state, row))

@@ -23,6 +23,9 @@ extern bool csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool
  */
 extern int64 csv_pass_lines(SourceFile *file, char line_byte, int lines);
 
+/* The start of the line after the next line end at or behind "from"; "limit" if none is before it. */
+extern int64 csv_next_line(SourceFile *file, char line_byte, int64 from, int64 limit);
+
 /* Does the row that starts at "offset" come before what is sought? False as well at the end. */
 typedef bool (*CsvRowIsBefore) (void *state, int64 offset);
 
@@ -32,5 +35,12 @@ typedef bool (*CsvRowIsBefore) (void *state, int64 offset);
  */
 extern int64 csv_bisect(SourceFile *file, char line_byte, int64 first,
 						CsvRowIsBefore is_before, void *state);
+
+/*
+ * The same where it is known to lie between: all rows before "low", a row's
+ * start, come before it, and none that starts at "high" or later does.
+ */
+extern int64 csv_bisect_between(SourceFile *file, char line_byte, int64 low, int64 high,
+								CsvRowIsBefore is_before, void *state);
 
 #endif							/* OUTERJOIN_CSV_SEEK_H */

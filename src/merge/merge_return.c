@@ -20,6 +20,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "merge/merge_internal.h"
 
 #define MARK_BITS	64
@@ -85,7 +87,7 @@ rows_ahead(const ColumnBatch *batch, const KeyBound *lower)
 
 	if (span > 0)
 		return gap * (batch->nrows - 1) / span;
-	return batch->nrows == 1 ? gap : PG_INT64_MAX;
+	return batch->nrows == 1 ? gap : HUGE_VAL;
 }
 
 static void
