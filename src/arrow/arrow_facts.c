@@ -179,6 +179,9 @@ look_at_file(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 		arrow_file_batch(file, 0)->spec.compression == ARROW_UNCOMPRESSED;
 	facts->rows = (double) arrow_file_rows_before(file, counted);
 	facts->rows_exact = counted == nbatches;
+	/* compressed keys and values are gone through to the row that is sought */
+	if (nbatches > 0 && arrow_file_batch(file, 0)->spec.compression != ARROW_UNCOMPRESSED)
+		facts->seek_rows = facts->rows / (double) counted;
 	if (!facts->rows_exact)
 		facts->rows *= (double) nbatches / (double) counted;
 	find_range(file, source, spec, key, segment->alone, key_fields[0], nbatches, &blocks_read, facts);

@@ -719,12 +719,26 @@ pass_rows(ArrowStream *stream, const KeyBound *bound)
 	}
 }
 
+/* So many rows of the record batch at hand are known to come before the bound. */
+static int64
+rows_before_bound(const ArrowStream *stream, const KeyBound *bound)
+{
+	const ColumnBatch *batch = &stream->base.batch;
+
+	if (bound == NULL || batch->nrows == 0 ||
+		key_compare_bound(stream->base.key, batch, 0, bound) >= 0)
+		return 0;
+	return stream->first;
+}
+
 static void
 arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 {
 	ArrowStream *stream = (ArrowStream *) base;
 	int64		number;
 	int64		row = 0;
+	int64		passed_number = stream->number;
+	int64		passed = rows_before_bound(stream, bound);
 
 	base->batch.nrows = 0;
 	stream->next_rows = Min(stream->seeks > 0 ? Min(AGAIN_ROWS, stream->resources.first_rows) : stream->resources.first_rows,
@@ -743,8 +757,15 @@ arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 	arrow_columns_begin_small(&stream->keys, GUESS_BYTES);
 	arrow_columns_begin_small(&stream->values, FIRST_VALUE_BYTES);
 	(void) open_record_batch(stream, number);
-	row = arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED ?
-		guess_row(stream, bound) : pass_rows(stream, bound);
+	if (stream->compressed)
+	{
+		/* what has been decompressed already need not be again */
+		stream->next = number == passed_number ? passed : 0;
+		row = pass_rows(stream, bound);
+		base->seek_rows = Max(ARROW_SEEK_ROWS, (double) stream->length / 2);
+	}
+	else
+		row = guess_row(stream, bound);
 	stream->number = number;
 	stream->next = row;
 	stream->first = row;

@@ -27,6 +27,9 @@
 #include "csv/csv_source.h"
 
 #define SAMPLE_BYTES		16384
+
+/* What a seek reads, and what it costs besides, in rows. */
+#define SEEK_ROWS		3000
 #define COMPRESSION_RATIO	4	/* a guess, as good for one file as for another */
 #define UNKNOWN_LINE_BYTES	20
 
@@ -201,6 +204,7 @@ look_at_file(const StreamSpec *spec, const SegmentFile *file, const Key *key, St
 	facts->bytes = source.size < 0 ? 0 : (double) source.size;
 	facts->can_seek = source.file != NULL &&
 		csv_lines_are_rows(source.file, &source.dialect, false);
+	facts->seek_rows = SEEK_ROWS;
 	if (reader->nfields == 0 || reader->ended)
 		facts->rows_exact = true;
 	else if (source.file == NULL)

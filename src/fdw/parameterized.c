@@ -16,8 +16,12 @@
 
 #include "compat.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "fdw/parameterized.h"
 #include "fdw/prune.h"
@@ -160,4 +164,57 @@ parameterized_loops(PlannerInfo *root, RelOptInfo *rel, Relids sources)
 			loops = other->rows;
 	}
 	return Max(loops, 1);
+}
+
+/* The ends of the expression's histogram, as images of the key. */
+static bool
+histogram_ends(const Key *key, VariableStatData *variable, double *least, double *greatest)
+{
+	Oid			type = key->columns[0].type;
+	AttStatsSlot slot;
+	int64		first;
+	int64		last;
+
+	if (!key->exact || !key_type_is_integer_like(variable->atttype) ||
+		key_type_is_integer(type) != key_type_is_integer(variable->atttype) ||
+		(!key_type_is_integer(type) && type != variable->atttype) ||
+		!get_attstatsslot(&slot, variable->statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
+						  ATTSTATSSLOT_VALUES))
+		return false;
+	if (slot.nvalues < 2)
+	{
+		free_attstatsslot(&slot);
+		return false;
+	}
+	first = key_integer_value(variable->atttype, slot.values[0]);
+	last = key_integer_value(variable->atttype, slot.values[slot.nvalues - 1]);
+	free_attstatsslot(&slot);
+	*least = (double) (key->columns[0].descending ? ~last : first);
+	*greatest = (double) (key->columns[0].descending ? ~first : last);
+	return true;
+}
+
+double
+parameterized_order(PlannerInfo *root, const Key *key, Node *value,
+					bool *has_range, double *least, double *greatest)
+{
+	VariableStatData variable;
+	AttStatsSlot slot;
+	double		order = 0;
+
+	*has_range = false;
+	examine_variable(root, value, 0, &variable);
+	if (HeapTupleIsValid(variable.statsTuple) && variable.rel != NULL)
+	{
+		if (get_attstatsslot(&slot, variable.statsTuple, STATISTIC_KIND_CORRELATION, InvalidOid,
+							 ATTSTATSSLOT_NUMBERS))
+		{
+			if (slot.nnumbers == 1)
+				order = key->columns[0].descending ? -slot.numbers[0] : slot.numbers[0];
+			free_attstatsslot(&slot);
+		}
+		*has_range = histogram_ends(key, &variable, least, greatest);
+	}
+	ReleaseVariableStats(variable);
+	return Max(order, 0);
 }

@@ -24,4 +24,13 @@ extern List *parameterized_sources(PlannerInfo *root, RelOptInfo *rel, const Tab
  */
 extern double parameterized_loops(PlannerInfo *root, RelOptInfo *rel, Relids sources);
 
+/*
+ * How far an expression of other relations comes in ascending order: 1 where
+ * each row's value is greater than the one before it, 0 where they come in no
+ * order or nothing is known.  Where its least and greatest value are known as
+ * well, and are images of the key, *has_range is set.
+ */
+extern double parameterized_order(PlannerInfo *root, const Key *key, Node *value,
+								  bool *has_range, double *least, double *greatest);
+
 #endif							/* OUTERJOIN_PARAMETERIZED_H */

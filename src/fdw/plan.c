@@ -53,6 +53,9 @@ typedef struct OuterPlanState
 	double		seeks;			/* to as many ranges as there are elements of an array */
 	bool		can_seek;		/* all streams can start at a key */
 	double		seek_rows;		/* a seek in all streams takes the time of so many rows */
+	bool		has_range;		/* images of the first and last key are known */
+	double		first;
+	double		last;
 } OuterPlanState;
 
 /* Shares of the server's cost units, measured against its own scans. */
@@ -62,7 +65,7 @@ typedef struct OuterPlanState
 
 /* The same for scans that come one after the other: each, and each of its streams. */
 #define SCAN_COST			(100 * cpu_operator_cost)
-#define SEEK_COST			(200 * cpu_operator_cost)
+#define SEEK_COST			(500 * cpu_operator_cost)
 
 /*
  * The columns whose values the query asks for.  A whole-row reference asks
@@ -242,6 +245,11 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		state->bytes += facts[s].bytes;
 		state->can_seek &= facts[s].can_seek;
 		state->seek_rows += facts[s].seek_rows;
+		if (!facts[s].has_range)
+			continue;
+		state->first = state->has_range ? Min(state->first, (double) facts[s].first) : (double) facts[s].first;
+		state->last = state->has_range ? Max(state->last, (double) facts[s].last) : (double) facts[s].last;
+		state->has_range = true;
 	}
 
 	unique_key_declare(rel, state->table);
@@ -354,28 +362,78 @@ key_is_given(const TableSpec *table, List *key_clauses)
 	return bms_num_members(equal) == table->key->ncolumns;
 }
 
-/*
- * Pages of one scan out of so many: what one has read, the next finds in the
- * cache.
- */
-static double
-plan_scan_pages(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
-				double rows, double seeks, double loops)
-{
-	int			nstreams = Max(state->table->nstreams, 1);
-	double		pages = Max(rel->pages / (double) nstreams, 1);
-	double		each = rows / Max(rel->tuples, 1) * pages + seeks;
-
-	if (loops <= 1)
-		return nstreams * Min(each, pages);
-	return nstreams * index_pages_fetched(loops * each, (BlockNumber) pages, 0, root) / loops;
-}
-
 /* One seek in all streams, without its pages. */
 static Cost
 plan_seek_cost(const OuterPlanState *state)
 {
 	return SCAN_COST + state->table->nstreams * SEEK_COST + state->seek_rows * STREAM_ROW_COST;
+}
+
+/*
+ * To find "read" rows of the table somewhere, in one scan out of so many that
+ * go to and fro: pages that one has read, the next finds in the cache.
+ */
+static Cost
+plan_random_cost(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
+				 double read, double seeks, double loops)
+{
+	int			nstreams = Max(state->table->nstreams, 1);
+	double		pages = Max(rel->pages / (double) nstreams, 1);
+	double		each = read / Max(rel->tuples, 1) * pages + seeks;
+
+	if (loops > 1)
+		each = index_pages_fetched(loops * each, (BlockNumber) pages, 0, root) / loops;
+	return nstreams * Min(each, pages) * random_page_cost + seeks * plan_seek_cost(state);
+}
+
+/*
+ * The same for scans each of which begins not far behind the end of the one
+ * before it: together they read the stretch that they cover, all but once.
+ */
+static Cost
+plan_forward_cost(RelOptInfo *rel, const OuterPlanState *state, double stretch, double loops)
+{
+	Cost		pages = rel->pages * seq_page_cost;
+	Cost		rows = state->stream_rows * STREAM_ROW_COST;
+
+	return SCAN_COST + stretch * (pages + rows) / loops;
+}
+
+/* Which part of the table the values that an expression may have cover. */
+static double
+plan_stretch(const OuterPlanState *state, bool has_range, double least, double greatest)
+{
+	if (!has_range || !state->has_range)
+		return 1;
+	least = Max(least, state->first);
+	greatest = Min(greatest, state->last);
+	return Max(greatest - least, 0) / Max(state->last - state->first, 1);
+}
+
+/*
+ * One scan out of so many, until it stands where its rows are.  The values of
+ * the first column say whether they go forward.
+ */
+static Cost
+plan_position_cost(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
+				   List *key_clauses, double read, double loops)
+{
+	const KeyClause *first = linitial(key_clauses);
+	double		seeks = plan_elements(root, key_clauses);
+	Cost		random = plan_random_cost(root, rel, state, read, seeks, loops);
+	Cost		forward;
+	bool		has_range;
+	double		least;
+	double		greatest;
+	double		order;
+
+	if (first->test != KEY_EQUAL || loops <= 1)
+		return random;
+	order = parameterized_order(root, state->table->key, (Node *) first->value,
+								&has_range, &least, &greatest);
+	order *= order;
+	forward = plan_forward_cost(rel, state, plan_stretch(state, has_range, least, greatest), loops);
+	return order * Min(forward, random) + (1 - order) * random;
 }
 
 /* Add a path whose range comes from rows of these relations, if it can. */
@@ -388,7 +446,6 @@ plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState 
 	List	   *clauses = list_concat_copy(info->ppi_clauses, rel->baserestrictinfo);
 	List	   *key_clauses = key_clauses_find(root, rel, state->table, clauses);
 	double		loops = parameterized_loops(root, rel, sources);
-	double		seeks = plan_elements(root, key_clauses);
 	double		read;			/* rows of the table in the range */
 	QualCost	checks;
 	Cost		cost;
@@ -403,8 +460,7 @@ plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState 
 	info->ppi_rows = clamp_row_est(Min(info->ppi_rows, read));
 
 	cost_qual_eval(&checks, info->ppi_clauses, root);
-	cost = plan_scan_pages(root, rel, state, read, seeks, loops) * random_page_cost;
-	cost += seeks * plan_seek_cost(state);
+	cost = plan_position_cost(root, rel, state, key_clauses, read, loops);
 	cost += read / Max(rel->tuples, 1) * state->stream_rows *
 		(STREAM_ROW_COST + plan_fields(state) * FIELD_COST);
 	cost += read * (cpu_tuple_cost + rel->baserestrictcost.per_tuple + checks.per_tuple);

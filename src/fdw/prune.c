@@ -336,14 +336,15 @@ restrict_upper(const KeyColumn *column, ColumnRange *range, Datum value, bool in
 	range->has_upper = true;
 }
 
-static int64
-integer_value(Oid type, Datum value)
+int64
+key_integer_value(Oid type, Datum value)
 {
 	switch (type)
 	{
 		case INT2OID:
 			return DatumGetInt16(value);
 		case INT4OID:
+		case DATEOID:
 			return DatumGetInt32(value);
 		default:
 			return DatumGetInt64(value);
@@ -375,7 +376,7 @@ convert_integer(const KeyColumn *column, Oid type, Datum value, int *beyond)
 	*beyond = 0;
 	if (!key_type_is_integer(type) || !key_type_is_integer(column->type))
 		return sign_extend(column, value);
-	number = integer_value(type, value);
+	number = key_integer_value(type, value);
 	if (column->type == INT2OID)
 	{
 		least = PG_INT16_MIN;

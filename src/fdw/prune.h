@@ -60,6 +60,9 @@ extern bool key_clause_is_exact(List *clauses, const KeyClause *clause);
 /* For plans, which can copy Lists only: the columns and tests, without the values. */
 extern List *key_clauses_encode(List *clauses);
 
+/* A value of a type that is carried as an integer. */
+extern int64 key_integer_value(Oid type, Datum value);
+
 /* A clause's tests and evaluated value; see key_range_build. */
 typedef struct KeyCondition
 {
