@@ -64,7 +64,7 @@ typedef struct OuterPlanState
 #define SEEK_PAGES			8.0
 
 /* The same for scans that come one after the other: each, and each of its streams. */
-#define SCAN_COST			(100 * cpu_operator_cost)
+#define SCAN_COST			(180 * cpu_operator_cost)
 #define SEEK_COST			(500 * cpu_operator_cost)
 
 /*
