@@ -13,6 +13,9 @@
  *	from 110 on			 the next batch is sooner read than sought
  *	from 7, from 5000 on a seek
  *
+ * What lies before the bound that the stream was sought for last may be in the
+ * batch in part only, and is not found there.
+ *
  * Rows of the batch that have been decoded stay so: they are marked, since the
  * ranges may lie anywhere in it.
  *
@@ -22,7 +25,10 @@
 
 #include <math.h>
 
+#include "utils/memutils.h"
+
 #include "merge/merge_internal.h"
+#include "stream/key_row.h"
 
 #define MARK_BITS	64
 
@@ -33,12 +39,36 @@ bound_floor(const KeyBound *lower)
 	return lower->inclusive || lower->image == PG_INT64_MAX ? lower->image : lower->image + 1;
 }
 
+/* Keep what the stream is sought for; the caller's own does not last. */
+static void
+keep_sought(const OuterMerge *merge, MergeInput *input, const KeyBound *lower)
+{
+	const Key  *key = merge->key;
+	Datum	   *values = input->sought.values;
+
+	if (values == NULL)
+		values = MemoryContextAlloc(merge->context, sizeof(Datum) * key->ncolumns);
+	if (input->sought_context != NULL)
+		MemoryContextReset(input->sought_context);
+	else if (!key->exact)
+		input->sought_context = AllocSetContextCreate(merge->context, "outerjoin_fdw sought key",
+													  ALLOCSET_SMALL_SIZES);
+	input->sought = *lower;
+	input->sought.values = values;
+	for (int k = 0; k < lower->ncolumns; k++)
+		values[k] = key->columns[k].typbyval ? lower->values[k] :
+			datum_keep(input->sought_context, lower->values[k], key->columns[k].typlen);
+}
+
 /* The stream has been sought: rows from the bound on (NULL: all) are yet to come. */
 void
 merge_input_sought(const OuterMerge *merge, MergeInput *input, const KeyBound *lower)
 {
 	input->at_hand = false;
-	input->floor_known = merge->key->exact;
+	input->from_top = lower == NULL;
+	if (lower != NULL)
+		keep_sought(merge, input, lower);
+	input->first = true;
 	input->floor = lower == NULL ? PG_INT64_MIN : bound_floor(lower);
 	input->patience = PG_INT64_MAX;
 }
@@ -49,25 +79,48 @@ merge_input_leave(const OuterMerge *merge, MergeInput *input)
 {
 	const ColumnBatch *batch = &input->stream->batch;
 
-	if (input->at_hand && merge->key->exact)
+	if (input->at_hand)
 	{
-		int64		last = batch->image[batch->nrows - 1];
-
-		input->floor = last == PG_INT64_MAX ? last : last + 1;
-		/* where it cannot be said, nothing is claimed */
-		input->floor_known = last != PG_INT64_MAX;
+		input->first = false;
+		if (merge->key->exact && batch->image[batch->nrows - 1] < PG_INT64_MAX)
+			input->floor = Max(input->floor, batch->image[batch->nrows - 1] + 1);
 	}
 	input->at_hand = false;
 	input->marked = false;
 	input->spoiled = false;
 }
 
-/* The batch's first row is within the bound: is there none before the batch that is? */
+/* Is every row within the bound also within the one that the stream was sought for? */
+static bool
+bound_was_sought(const Key *key, const MergeInput *input, const KeyBound *lower)
+{
+	const KeyBound *sought = &input->sought;
+
+	if (input->from_top)
+		return true;
+	for (int k = 0; k < Min(lower->ncolumns, sought->ncolumns); k++)
+	{
+		int			order = key_compare_column(&key->columns[k], lower->values[k], sought->values[k]);
+
+		if (order != 0)
+			return order > 0;
+	}
+	if (sought->ncolumns > lower->ncolumns)
+		return !lower->inclusive;
+	return sought->inclusive || (sought->ncolumns == lower->ncolumns && !lower->inclusive);
+}
+
+/*
+ * The batch's first row is within the bound, which was sought: is there none
+ * before the batch that is?
+ */
 static bool
 begins_in_batch(const OuterMerge *merge, const MergeInput *input, const KeyBound *lower)
 {
+	if (input->first)
+		return true;
 	if (merge->key->exact)
-		return input->floor_known && bound_floor(lower) >= input->floor;
+		return bound_floor(lower) >= input->floor;
 
 	/* where no key comes twice, this one does not stand before itself */
 	return lower->inclusive && lower->ncolumns == merge->key->ncolumns && !merge->repeats &&
@@ -128,7 +181,7 @@ merge_input_return(OuterMerge *merge, MergeInput *input, const KeyBound *lower)
 	const ColumnBatch *batch = &input->stream->batch;
 	int			row;
 
-	if (!input->at_hand || input->spoiled)
+	if (!input->at_hand || input->spoiled || !bound_was_sought(merge->key, input, lower))
 		return false;
 	row = key_first_inside(merge->key, batch, 0, batch->nrows, lower);
 	if (row == 0 && !begins_in_batch(merge, input, lower))

@@ -56,9 +56,12 @@ typedef struct MergeInput
 	bool		marked;			/* ... and its rows that are decoded are marked */
 	int			decoded_from;	/* not marked: these and those up to "decoded" are */
 	uint64	   *marks;
-	bool		floor_known;	/* all rows with an image from "floor" on are in the
-								 * batch or behind it */
-	int64		floor;
+	bool		from_top;		/* the stream has been read from its top, else ... */
+	KeyBound	sought;			/* ... from here on, perhaps with some rows before it */
+	MemoryContext sought_context;
+	bool		first;			/* the batch is the first since then */
+	int64		floor;			/* exact keys: all rows with an image from here on are
+								 * in the batch or behind it */
 	int64		patience;		/* rows to be passed over before a seek is better */
 } MergeInput;
 
