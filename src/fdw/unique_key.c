@@ -59,5 +59,6 @@ unique_key_declare(RelOptInfo *rel, const TableSpec *table)
 	}
 	index->unique = true;
 	index->immediate = true;
+	index->hypothetical = true;
 	rel->indexlist = lappend(rel->indexlist, index);
 }
