@@ -22,8 +22,10 @@ SELECT query, sorts(query) FROM unnest(ARRAY[
 	'SELECT a FROM f ORDER BY id', 'SELECT * FROM f ORDER BY id NULLS LAST', 'SELECT * FROM f WHERE id > 10 ORDER BY id, a LIMIT 5',
 	'SELECT * FROM (SELECT id AS x, b FROM f) s ORDER BY x', 'SELECT * FROM f ORDER BY id NULLS FIRST',
 	'SELECT DISTINCT id FROM f ORDER BY id', 'SELECT row_number() OVER (ORDER BY id), b FROM f', 'SELECT * FROM f WHERE id = 5 ORDER BY id, a',
+	-- the files read from their ends
+	'SELECT * FROM f ORDER BY id DESC', 'SELECT * FROM f ORDER BY id USING >',
 	-- these are not the files' order
-	'SELECT * FROM f ORDER BY id DESC', 'SELECT * FROM f ORDER BY a', 'SELECT * FROM f ORDER BY id + 0', 'SELECT * FROM f ORDER BY id USING >', 'SELECT * FROM f ORDER BY -id', 'SELECT * FROM f WHERE a = 10 ORDER BY a, b']) query;
+	'SELECT * FROM f ORDER BY a', 'SELECT * FROM f ORDER BY id + 0', 'SELECT * FROM f ORDER BY -id', 'SELECT * FROM f WHERE a = 10 ORDER BY a, b']) query;
 -- no null key, but the order says where nulls would go
 SELECT * FROM f ORDER BY id NULLS FIRST LIMIT 3;
 SELECT * FROM f ORDER BY id DESC LIMIT 3;
@@ -66,7 +68,7 @@ SELECT differences('SELECT id, b FROM parts ORDER BY id', 'SELECT * FROM b ORDER
 SELECT differences('SELECT id, b FROM parts WHERE id BETWEEN 990 AND 1010 ORDER BY id', 'SELECT * FROM b WHERE id BETWEEN 990 AND 1010 ORDER BY id', true);
 SELECT explain('SELECT * FROM parts WHERE id = 500');
 
--- A key that goes down gives that order, and only that.
+-- A key that goes down gives that order, and its reverse.
 CALL put_query('down.csv', 'SELECT * FROM a ORDER BY id DESC');
 CREATE FOREIGN TABLE down (id int OPTIONS (key 'true', descending 'true'), down int) SERVER files;
 SELECT query, sorts(query) FROM unnest(ARRAY[

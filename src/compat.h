@@ -59,6 +59,30 @@
 #define compat_estimate_array_length(root, array) ((double) estimate_array_length(array))
 #endif
 
+/* The same two, for the path of an upper relation. */
+#if PG_VERSION_NUM >= 180000
+#define compat_create_foreign_upper_path(root, rel, target, rows, startup, total, \
+										 pathkeys, outerpath, private) \
+	create_foreign_upper_path(root, rel, target, rows, 0, startup, total, \
+							  pathkeys, outerpath, NIL, private)
+#elif PG_VERSION_NUM >= 170000
+#define compat_create_foreign_upper_path(root, rel, target, rows, startup, total, \
+										 pathkeys, outerpath, private) \
+	create_foreign_upper_path(root, rel, target, rows, startup, total, \
+							  pathkeys, outerpath, NIL, private)
+#else
+#define compat_create_foreign_upper_path create_foreign_upper_path
+#endif
+
+/* 16 checks the rights to every kind of object by one function. */
+#if PG_VERSION_NUM >= 160000
+#define compat_function_aclcheck(function, user) \
+	object_aclcheck(ProcedureRelationId, function, user, ACL_EXECUTE)
+#else
+#define compat_function_aclcheck(function, user) \
+	pg_proc_aclcheck(function, user, ACL_EXECUTE)
+#endif
+
 /* 16 dropped the relations that outer joins may null: expressions carry them. */
 #if PG_VERSION_NUM >= 160000
 #define compat_build_expression_pathkey(root, expr, operator, rel) \
@@ -82,6 +106,14 @@
 #else
 #define COMPAT_EXPLAIN_FORMAT_HEADER "commands/explain.h"
 #define COMPAT_EXPLAIN_STATE_HEADER "commands/explain.h"
+#endif
+
+/* 16 made one function of those that check a user's rights to an object. */
+#if PG_VERSION_NUM >= 160000
+#define compat_function_aclcheck(function, user) \
+	object_aclcheck(ProcedureRelationId, function, user, ACL_EXECUTE)
+#else
+#define compat_function_aclcheck(function, user) pg_proc_aclcheck(function, user, ACL_EXECUTE)
 #endif
 
 /*

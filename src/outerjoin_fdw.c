@@ -20,6 +20,10 @@ int			outerjoin_batch_rows = 0;
 int			outerjoin_block_size = 0;
 bool		outerjoin_simd = true;
 bool		outerjoin_parameterized_paths = true;
+bool		outerjoin_aggregates = true;
+bool		outerjoin_required_streams = true;
+bool		outerjoin_early_filters = true;
+bool		outerjoin_backward = true;
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -54,6 +58,34 @@ _PG_init(void)
 							 true,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.aggregates",
+							 "Compute aggregates without GROUP BY while merging.",
+							 "The answers are the same without.",
+							 &outerjoin_aggregates,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.required_streams",
+							 "Read only what rows can qualify from, where clauses ask for values of some columns.",
+							 "The answers are the same without.",
+							 &outerjoin_required_streams,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.early_filters",
+							 "Test clauses on a column that rows cannot do without before rows are made.",
+							 "The answers are the same without.",
+							 &outerjoin_early_filters,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.backward",
+							 "Read files from their ends where a query wants that order.",
+							 NULL,
+							 &outerjoin_backward,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
 	MarkGUCPrefixReserved("outerjoin_fdw");
 }
 
@@ -70,6 +102,7 @@ outerjoin_fdw_handler(PG_FUNCTION_ARGS)
 	routine->GetForeignRelSize = outerjoinGetForeignRelSize;
 	routine->GetForeignPaths = outerjoinGetForeignPaths;
 	routine->GetForeignPlan = outerjoinGetForeignPlan;
+	routine->GetForeignUpperPaths = outerjoinGetForeignUpperPaths;
 	routine->BeginForeignScan = outerjoinBeginForeignScan;
 	routine->IterateForeignScan = outerjoinIterateForeignScan;
 	routine->ReScanForeignScan = outerjoinReScanForeignScan;

@@ -81,6 +81,7 @@ sub section_short
 	check_answers('arrow_none', 'arrow_stream');
 	measure_range();
 	measure_first_row($_) for @codecs, 'arrow_stream', @whole;
+	measure_ends($_) for @codecs, 'arrow_stream';
 	return;
 }
 
@@ -116,6 +117,26 @@ sub measure_first_row
 	my %again = measure(@queries);
 	figure("Arrow, $files{$table}: first row, a session's first query", max(values %first), ' ms', less => 5);
 	figure('   repeated', max(values %again), ' ms', less => 5);
+	return;
+}
+
+# the last rows, and the keys at both ends
+sub measure_ends
+{
+	my ($table) = @_;
+	my @queries = (
+		[ 'ORDER BY id DESC LIMIT 10', "SELECT * FROM $table ORDER BY id DESC LIMIT 10" ],
+		[ 'min(id), max(id)', "SELECT min(id), max(id) FROM $table" ]);
+
+	print "    the ends, $files{$table}, the first query of a session:\n";
+	my %first = measure_first(@queries);
+	print "    repeated:\n";
+	my %again = measure(@queries);
+	for my $what (map { $_->[0] } @queries)
+	{
+		figure("Arrow, $files{$table}: $what, a session's first query", $first{$what}, ' ms', less => 5);
+		figure('   repeated', $again{$what}, ' ms', less => 5);
+	}
 	return;
 }
 

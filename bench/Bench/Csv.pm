@@ -76,15 +76,20 @@ SQL
 sub section_short
 {
 	my $limit = 'SELECT * FROM dense ORDER BY id LIMIT 10';
+	my $last = 'SELECT * FROM dense ORDER BY id DESC LIMIT 10';
 
 	make_table('dense', server => 'csv_files');
-	my $sorts = grep { /Sort/ } run_once("EXPLAIN (COSTS OFF) $limit;");
+	my $sorts = grep { /Sort/ } run_once("EXPLAIN (COSTS OFF) $limit; EXPLAIN (COSTS OFF) $last;");
 	my %t = measure(
 		[ 'ORDER BY id LIMIT 10', $limit ],
+		[ 'ORDER BY id DESC LIMIT 10', $last ],
+		[ 'min(id), max(id)', 'SELECT min(id), max(id) FROM dense' ],
 		[ '10,000 ids', range_of('dense', range_start('dense')) ],
 		[ 'Q', q_over('dense') ]);
 	figure('ORDER BY id LIMIT 10', $t{'ORDER BY id LIMIT 10'}, ' ms', most => 10);
-	figure('   Sort nodes in its plan', $sorts, '', most => 0);
+	figure('ORDER BY id DESC LIMIT 10', $t{'ORDER BY id DESC LIMIT 10'}, ' ms', less => 5);
+	figure('   Sort nodes in their plans', $sorts, '', most => 0);
+	figure('min(id), max(id)', $t{'min(id), max(id)'}, ' ms', less => 5);
 	figure('range of 10,000 ids, share of Q', 100 * $t{'10,000 ids'} / $t{Q}, ' %', most => 1);
 	return;
 }

@@ -5,7 +5,9 @@
  *
  * What is stored as it is, is read by position; what is compressed comes out
  * of a decompressor in order.  Either way it lands in one window, which keeps
- * what of it is still of use when it moves on.
+ * what of it is still of use when it moves on.  From the end to the top a
+ * window ends where a request does; since a decompressor then begins anew for
+ * each, it holds more.
  *
  * Invariants:
  *	- The window holds bytes [window_from, window_to) of the buffer, and room
@@ -41,6 +43,9 @@
 
 /* A window for compressed bytes grows from here as they come. */
 #define FIRST_WINDOW		(1024 * 1024)
+
+/* From the end to the top, a window of compressed bytes holds so many blocks. */
+#define BACKWARD_BLOCKS		16
 
 /* What a read of no bytes points to */
 static const char nothing[ARROW_BUFFER_SLACK] __attribute__((aligned(WINDOW_ALIGNMENT)));
@@ -243,6 +248,12 @@ fill_stored(ArrowBuffer *buffer, int64 from, size_t wanted)
 	if (forward)
 		source_file_prefetch(buffer->file, buffer->offset + buffer->window_to,
 							 Min(buffer->size - buffer->window_to, (int64) wanted));
+	else if (buffer->backward && from > 0 && wanted >= buffer->block_bytes)
+	{
+		int64		before = Min(from, (int64) wanted);
+
+		source_file_prefetch(buffer->file, buffer->offset + from - before, before);
+	}
 }
 
 /* ------------------------------------------------------------- compressed bytes */
@@ -358,6 +369,16 @@ window_wanted(const ArrowBuffer *buffer, int64 from, size_t length)
 	return (size_t) Min(buffer->size - from, (int64) wanted);
 }
 
+/* Where the window is to begin, from the end to the top. */
+static int64
+window_begin(const ArrowBuffer *buffer, int64 from, size_t length)
+{
+	int64		room = buffer->compression == COMPRESSION_NONE ? (int64) buffer->ahead :
+		BACKWARD_BLOCKS * (int64) buffer->block_bytes;
+
+	return Max(Min(from, from + (int64) length - room), 0);
+}
+
 const char *
 arrow_buffer_read(ArrowBuffer *buffer, int64 from, size_t length)
 {
@@ -368,13 +389,15 @@ arrow_buffer_read(ArrowBuffer *buffer, int64 from, size_t length)
 		return nothing;
 	if (from < buffer->window_from || from + (int64) length > buffer->window_to)
 	{
-		size_t		wanted = window_wanted(buffer, from, length);
+		int64		begin = buffer->backward ? window_begin(buffer, from, length) : from;
+		size_t		needed = length + (size_t) (from - begin);
+		size_t		wanted = buffer->backward ? needed : window_wanted(buffer, from, length);
 
 		buffer->ahead = Min(2 * buffer->ahead, buffer->block_bytes);
 		if (buffer->compression == COMPRESSION_NONE)
-			fill_stored(buffer, from, wanted);
+			fill_stored(buffer, begin, wanted);
 		else
-			fill_compressed(buffer, from, length, wanted);
+			fill_compressed(buffer, begin, needed, wanted);
 	}
 	return buffer->window + (from - buffer->window_from);
 }

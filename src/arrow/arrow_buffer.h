@@ -26,7 +26,8 @@ typedef struct ArrowBuffer
 	int64		length;			/* in the file */
 	Compression compression;	/* COMPRESSION_NONE: stored as it is */
 	size_t		block_bytes;	/* how much to read at once, where less is asked for ... */
-	size_t		ahead;			/* ... once it has been read forward for a while */
+	size_t		ahead;			/* ... once it has been read on for a while */
+	bool		backward;		/* what comes next lies before what was asked for last */
 	int64	   *blocks_read;	/* counts reads of the file; may be NULL */
 
 	ByteSource *bytes;			/* of a compressed buffer: decompressed, at window_to; NULL: not begun */
@@ -73,6 +74,16 @@ extern const char *arrow_buffer_read(ArrowBuffer *buffer, int64 from, size_t len
  * for: read so many bytes at first, then twice as much each time, up to a block.
  */
 extern void arrow_buffer_begin_small(ArrowBuffer *buffer, size_t bytes);
+
+/*
+ * Pieces are asked for from the end to the top, or again from the top to the
+ * end, as at first.
+ */
+static inline void
+arrow_buffer_set_backward(ArrowBuffer *buffer, bool backward)
+{
+	buffer->backward = backward;
+}
 
 /*
  * Give the decompressor back, but not the window: what was read stays valid.

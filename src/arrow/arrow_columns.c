@@ -60,6 +60,8 @@ arrow_columns_init(ArrowColumns *columns, ArrowFile *file, SourceFile *source,
 		column->vector = arrow_vector_create(field, arrow_file_version(file), block_bytes, blocks_read);
 		column->converter = arrow_converter_create(field, specs[i].type, specs[i].typmod, keys,
 												   arrow_file_name(file), specs[i].column);
+		column->nulls_only = specs[i].nulls_only &&
+			arrow_converter_nulls_are_marked(column->converter);
 	}
 	sort_by_field(columns);
 }
@@ -117,5 +119,15 @@ arrow_columns_begin_small(ArrowColumns *columns, size_t bytes)
 	{
 		if (columns->columns[i].vector != NULL)
 			arrow_vector_begin_small(columns->columns[i].vector, bytes);
+	}
+}
+
+void
+arrow_columns_set_backward(ArrowColumns *columns, bool backward)
+{
+	for (int i = 0; i < columns->n; i++)
+	{
+		if (columns->columns[i].vector != NULL)
+			arrow_vector_set_backward(columns->columns[i].vector, backward);
 	}
 }

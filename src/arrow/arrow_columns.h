@@ -20,6 +20,7 @@ typedef struct ArrowColumn
 	int			field;			/* number in the schema */
 	ArrowVector *vector;
 	ArrowConverter *converter;
+	bool		nulls_only;		/* only the vector's nulls are loaded */
 } ArrowColumn;
 
 typedef struct ArrowColumns
@@ -47,5 +48,8 @@ extern void arrow_columns_set(ArrowColumns *columns, int64 batch);
 
 /* Read so little at first of each: see arrow_buffer_begin_small. */
 extern void arrow_columns_begin_small(ArrowColumns *columns, size_t bytes);
+
+/* Slices are loaded from the end to the top: see arrow_buffer_set_backward. */
+extern void arrow_columns_set_backward(ArrowColumns *columns, bool backward);
 
 #endif							/* OUTERJOIN_ARROW_COLUMNS_H */

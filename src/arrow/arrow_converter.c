@@ -862,6 +862,15 @@ arrow_convert(ArrowConverter *converter, ArrowVector *vector, int64 from, int64 
 		check_domain_rows(converter, &run);
 }
 
+void
+arrow_convert_nulls(const ArrowVector *vector, int64 from, int64 to,
+					const int16 *rows, int nrows, bool *isnull)
+{
+	ArrowRun	run = {from, to, rows, nrows, NULL, NULL, isnull, NULL};
+
+	set_nulls(vector, &run);
+}
+
 static Datum
 element_of_dictionary(ArrowConverter *converter, ArrowVector *vector, int64 i,
 					  ValueArena *arena, bool *isnull)
@@ -988,6 +997,20 @@ arrow_converter_is_copy(const ArrowConverter *converter)
 	return converter->field->type == ARROW_INT && converter->field->bit_width == 64 &&
 		converter->field->is_signed && converter->type == INT8OID &&
 		converter->domain == InvalidOid && converter->entries == NULL;
+}
+
+bool
+arrow_converter_nulls_are_marked(const ArrowConverter *converter)
+{
+	switch (converter->field->type)
+	{
+		case ARROW_NULL:
+		case ARROW_UNION:
+		case ARROW_RUN_END_ENCODED:
+			return false;
+		default:
+			return converter->entries == NULL && !OidIsValid(converter->domain);
+	}
 }
 
 int64

@@ -48,6 +48,17 @@ extern int64 arrow_converter_dictionary_bytes(const ArrowConverter *converter);
 extern int64 arrow_converter_least_bytes(const ArrowConverter *converter);
 
 /*
+ * Is a value null where the vector's bitmap says so, and nowhere else?  (Not
+ * where entries of a dictionary, runs or the fields of a union may be null,
+ * or where a domain has a say.)
+ */
+extern bool arrow_converter_nulls_are_marked(const ArrowConverter *converter);
+
+/* The nulls alone, as arrow_convert sets them; the vector's nulls are loaded. */
+extern void arrow_convert_nulls(const ArrowVector *vector, int64 from, int64 to,
+								const int16 *rows, int nrows, bool *isnull);
+
+/*
  * Are the bytes of an 8-byte element the value's Datum as they stand?  (bigint
  * of a 64-bit integer, without a domain's constraints.)
  */

@@ -28,7 +28,8 @@
 
 /* Compressed keys of so many bytes are worth looking through for the last one, in such pieces. */
 #define MOST_DECOMPRESSED	(64 * 1024 * 1024)
-#define FEW_DECOMPRESSED	(128 * 1024)
+#define FEW_DECOMPRESSED	(128 * 1024)	/* for an estimate, */
+#define SOME_DECOMPRESSED	(1024 * 1024)	/* which a single batch has nothing else for */
 #define DECOMPRESSED_BYTES	(64 * 1024)
 
 /* Counting stops here, and is an estimate from then on. */
@@ -133,7 +134,7 @@ static void
 find_range(ArrowFile *file, SourceFile *source, const StreamSpec *spec, const Key *key,
 		   bool estimate, int field, int64 nbatches, int64 *blocks_read, StreamFacts *facts)
 {
-	int64		most = estimate ? FEW_DECOMPRESSED : MOST_DECOMPRESSED;
+	int64		most = MOST_DECOMPRESSED;
 	const ArrowField *leading = &arrow_file_schema(file)->fields[field];
 	int64		first = 0;
 	int64		last = nbatches - 1;
@@ -146,6 +147,8 @@ find_range(ArrowFile *file, SourceFile *source, const StreamSpec *spec, const Ke
 		last--;
 	if (first >= nbatches)
 		return;
+	if (estimate)
+		most = first < last ? FEW_DECOMPRESSED : SOME_DECOMPRESSED;
 	if (!row_image(file, source, field, key, first, 0, most, blocks_read, &facts->first))
 		return;
 	facts->range_certain = row_image(file, source, field, key, last,
@@ -182,6 +185,7 @@ look_at_file(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 	/* compressed keys and values are gone through to the row that is sought */
 	if (nbatches > 0 && arrow_file_batch(file, 0)->spec.compression != ARROW_UNCOMPRESSED)
 		facts->seek_rows = facts->rows / (double) counted;
+	facts->can_go_back = arrow_file_can_go_back(file, counted);
 	if (!facts->rows_exact)
 		facts->rows *= (double) nbatches / (double) counted;
 	find_range(file, source, spec, key, segment->alone, key_fields[0], nbatches, &blocks_read, facts);

@@ -602,6 +602,29 @@ arrow_file_rows_before(ArrowFile *file, int64 number)
 	return rows;
 }
 
+/* More rows than this in a compressed record batch are worth reading forward only ... */
+#define MOST_ROWS_BACKWARD			(16 * 1024 * 1024)
+/* ... and so are more dictionary batches than this between record batches. */
+#define MOST_DICTIONARIES_BACKWARD	64
+
+bool
+arrow_file_can_go_back(ArrowFile *file, int64 nbatches)
+{
+	const EntryList *batches = &file->index->batches;
+	const EntryList *dictionaries = &file->index->dictionary_batches;
+
+	if (dictionaries->n > MOST_DICTIONARIES_BACKWARD && batches->n > 0 &&
+		dictionaries->entry[dictionaries->n - 1] > batches->entry[0])
+		return false;
+	for (int64 i = 0; i < Min(nbatches, batches->n); i++)
+	{
+		if (arrow_file_batch_rows(file, i) > MOST_ROWS_BACKWARD &&
+			arrow_file_batch(file, i)->spec.compression != ARROW_UNCOMPRESSED)
+			return false;
+	}
+	return true;
+}
+
 /* ------------------------------------------------------------ dictionaries */
 
 /* Are the values of two fields laid out alike, as those of one dictionary have to be? */

@@ -57,6 +57,13 @@ extern int64 arrow_file_batch_rows(ArrowFile *file, int64 number);
 extern int64 arrow_file_rows_before(ArrowFile *file, int64 number);
 
 /*
+ * Is the file worth reading from its end?  Not where a long way has to be
+ * decompressed again and again, or dictionaries are put together anew for each
+ * record batch.  Looks at the first so many batches.
+ */
+extern bool arrow_file_can_go_back(ArrowFile *file, int64 nbatches);
+
+/*
  * Give a vector, and all beneath it, the dictionaries that hold for a record
  * batch.
  */

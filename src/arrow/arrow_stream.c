@@ -10,7 +10,11 @@
  * for.
  *
  * A seek is a search over the record batches by their first keys, then one
- * over the rows of the batch; compressed ones are gone through from its top.
+ * over the rows of the batch; compressed ones are gone through from its top,
+ * or, forward within the batch at hand, from where it stands.
+ *
+ * From the end to the top slices are taken in the reverse order; what is in
+ * each is the same.
  *
  * Nothing is read, and no memory is taken, before the first use.
  *
@@ -78,6 +82,7 @@ typedef struct ArrowStream
 	bool		end_known;
 	int64		end_image;		/* of the last record batch's last key */
 
+	bool		going_back;		/* stream->next is the first row that has been a batch's */
 	int64		number;			/* record batch at hand; -1: before the first */
 	int64		length;			/* its rows */
 	bool		compressed;
@@ -326,7 +331,7 @@ columns_extent(ArrowStream *stream, const ArrowColumns *columns, int64 rows)
 		const ArrowColumn *column = &columns->columns[i];
 		int64		least;
 
-		if (column->vector == NULL)
+		if (column->vector == NULL || column->nulls_only)
 			continue;
 		least = arrow_converter_least_bytes(column->converter);
 		if (least > 0)
@@ -391,6 +396,74 @@ load_values(ArrowStream *stream, int field, int from, int to)
 	stream->loaded[field] = from == 0 && to == nrows;
 }
 
+/* Behind the last row, to go back from there. */
+static void
+begin_backward(ArrowStream *stream)
+{
+	if (!stream->going_back)
+	{
+		arrow_columns_set_backward(&stream->keys, true);
+		arrow_columns_set_backward(&stream->values, true);
+	}
+	arrow_columns_begin_small(&stream->keys, GUESS_BYTES);
+	arrow_columns_begin_small(&stream->values, FIRST_VALUE_BYTES);
+	stream->going_back = true;
+	stream->number = arrow_file_nbatches(stream->file);
+	stream->length = stream->next = stream->first = 0;
+}
+
+/* How many of so many rows before stream->next make a batch that is not too large. */
+static int
+batch_extent_back(ArrowStream *stream, int64 rows)
+{
+	int64		to = stream->next;
+
+	rows = Min(rows, to);
+	for (;;)
+	{
+		int64		fit;
+
+		stream->next = to - rows;
+		fit = columns_extent(stream, &stream->keys, rows);
+		fit = columns_extent(stream, &stream->values, fit);
+		stream->next = to;
+		if (fit >= rows)
+			return (int) rows;
+		/* the last ones may be larger than the first, which were looked at */
+		rows = Max(Min(fit, rows * 3 / 4), 1);
+	}
+}
+
+static bool
+arrow_stream_previous_batch(ColumnStream *base)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+	int			nrows;
+
+	base->batch.nrows = 0;
+	arrow_prepare(stream);
+	if (!stream->going_back)
+		begin_backward(stream);
+	while (stream->next == 0)
+	{
+		if (stream->number == 0)
+			return false;
+		(void) open_record_batch(stream, stream->number - 1);
+		stream->next = stream->length;
+		stream->rows_before = -1;
+	}
+	value_arena_reset(stream->arena);
+	memset(stream->loaded, false, sizeof(bool) * base->spec->nfields);
+	nrows = batch_extent_back(stream, stream->next_rows);
+	stream->next_rows = Min(stream->next_rows * 2, stream->resources.batch_rows);
+	stream->first = stream->next - nrows;
+	read_keys(stream, nrows);
+	stream->next = stream->first;
+	stream->rows_read += nrows;
+	base->batch.nrows = nrows;
+	return true;
+}
+
 static void
 arrow_stream_decode(ColumnStream *base, int field, int from, int to,
 					const BatchRow *rows, int nrows, Datum *values, bool *isnull)
@@ -403,6 +476,18 @@ arrow_stream_decode(ColumnStream *base, int field, int from, int to,
 	if (rows != NULL ? nrows == 0 : from >= to)
 		return;
 	context_push(&context, stream, column->name);
+	if (column->nulls_only)
+	{
+		if (!stream->loaded[field])
+			arrow_vector_load_nulls(column->vector, first, first + base->batch.nrows);
+		stream->loaded[field] = true;
+		if (rows != NULL)
+			arrow_convert_nulls(column->vector, first, first + base->batch.nrows, rows, nrows, isnull);
+		else
+			arrow_convert_nulls(column->vector, first + from, first + to, NULL, 0, isnull + from);
+		context_pop(&context);
+		return;
+	}
 	if (!stream->loaded[field])
 		load_values(stream, field, rows != NULL ? rows[0] : from,
 					rows != NULL ? rows[nrows - 1] + 1 : to);
@@ -719,27 +804,22 @@ pass_rows(ArrowStream *stream, const KeyBound *bound)
 	}
 }
 
-/* So many rows of the record batch at hand are known to come before the bound. */
-static int64
-rows_before_bound(const ArrowStream *stream, const KeyBound *bound)
-{
-	const ColumnBatch *batch = &stream->base.batch;
-
-	if (bound == NULL || batch->nrows == 0 ||
-		key_compare_bound(stream->base.key, batch, 0, bound) >= 0)
-		return 0;
-	return stream->first;
-}
-
 static void
 arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 {
 	ArrowStream *stream = (ArrowStream *) base;
 	int64		number;
-	int64		row = 0;
-	int64		passed_number = stream->number;
-	int64		passed = rows_before_bound(stream, bound);
+	int64		row;
+	bool		compressed;
+	int64		read_number = -1;	/* record batch that has been read up to ... */
+	int64		read_rows = 0;	/* ... here, all before the bound */
 
+	if (bound != NULL && base->batch.nrows > 0 &&
+		key_compare_bound(base->key, &base->batch, base->batch.nrows - 1, bound) < 0)
+	{
+		read_number = stream->number;
+		read_rows = stream->next;
+	}
 	base->batch.nrows = 0;
 	stream->next_rows = Min(stream->seeks > 0 ? Min(AGAIN_ROWS, stream->resources.first_rows) : stream->resources.first_rows,
 							stream->resources.batch_rows);
@@ -754,22 +834,62 @@ arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 		return;
 	number = find_record_batch(stream, bound);
 	arrow_file_keep_batches(stream->file);
-	arrow_columns_begin_small(&stream->keys, GUESS_BYTES);
-	arrow_columns_begin_small(&stream->values, FIRST_VALUE_BYTES);
-	(void) open_record_batch(stream, number);
-	if (stream->compressed)
+	compressed = arrow_file_batch(stream->file, number)->spec.compression != ARROW_UNCOMPRESSED;
+	if (!compressed || number != read_number)
 	{
-		/* what has been decompressed already need not be again */
-		stream->next = number == passed_number ? passed : 0;
+		arrow_columns_begin_small(&stream->keys, GUESS_BYTES);
+		arrow_columns_begin_small(&stream->values, FIRST_VALUE_BYTES);
+	}
+	(void) open_record_batch(stream, number);
+	if (!compressed)
+		row = guess_row(stream, bound);
+	else
+	{
+		if (number == read_number)
+			stream->next = read_rows;
 		row = pass_rows(stream, bound);
 		base->seek_rows = Max(ARROW_SEEK_ROWS, (double) stream->length / 2);
 	}
-	else
-		row = guess_row(stream, bound);
 	stream->number = number;
 	stream->next = row;
 	stream->first = row;
 	stream->rows_before = number == 0 ? 0 : -1;
+	stream->seeks++;
+}
+
+static void
+arrow_stream_seek_back(ColumnStream *base, const KeyBound *bound)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+	KeyBound	behind;
+	int64		number;
+	int64		row;
+
+	base->batch.nrows = 0;
+	stream->next_rows = Min(stream->resources.first_rows, stream->resources.batch_rows);
+	arrow_prepare(stream);
+	begin_backward(stream);
+	if (bound == NULL || stream->number == 0)
+		return;
+
+	/* the first row that is not wanted is what a seek to the other side of the bound finds */
+	behind = *bound;
+	behind.inclusive = !bound->inclusive;
+	prepare_probes(stream);
+	number = find_record_batch(stream, &behind);
+	(void) open_record_batch(stream, number);
+	if (arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED)
+		row = guess_row(stream, &behind);
+	else
+	{
+		arrow_columns_set_backward(&stream->keys, false);
+		row = Min(pass_rows(stream, &behind) + PASSED_ROWS, stream->length);
+		arrow_columns_set_backward(&stream->keys, true);
+	}
+	stream->number = number;
+	stream->next = row;
+	stream->first = row;
+	stream->rows_before = -1;
 	stream->seeks++;
 }
 
@@ -826,6 +946,8 @@ static const ColumnStreamMethods arrow_stream_methods = {
 	.next_batch = arrow_stream_next_batch,
 	.decode = arrow_stream_decode,
 	.seek = arrow_stream_seek,
+	.previous_batch = arrow_stream_previous_batch,
+	.seek_back = arrow_stream_seek_back,
 	.locate = arrow_stream_locate,
 	.count = arrow_stream_count,
 	.close = arrow_stream_close
@@ -843,6 +965,7 @@ arrow_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *ke
 	stream_init(&stream->base, &arrow_stream_methods, spec, key, wanted);
 	stream->base.can_seek = true;
 	stream->base.seek_rows = ARROW_SEEK_ROWS;
+	stream->base.can_go_back = true;
 	stream->context = context;
 	stream->resources = *resources;
 	stream->next_rows = Min(resources->first_rows, resources->batch_rows);

@@ -349,6 +349,16 @@ arrow_vector_begin_small(ArrowVector *vector, size_t bytes)
 }
 
 void
+arrow_vector_set_backward(ArrowVector *vector, bool backward)
+{
+	check_stack_depth();
+	for (int i = 0; i < vector->nbuffers; i++)
+		arrow_buffer_set_backward(&vector->buffers[i], backward);
+	for (int i = 0; i < vector->nchildren; i++)
+		arrow_vector_set_backward(&vector->children[i], backward);
+}
+
+void
 arrow_vector_release(ArrowVector *vector)
 {
 	check_stack_depth();
@@ -579,18 +589,32 @@ load_shape(ArrowVector *vector)
 	}
 }
 
-void
-arrow_vector_load(ArrowVector *vector, int64 from, int64 to)
+static void
+begin_slice(ArrowVector *vector, int64 from, int64 to)
 {
-	check_stack_depth();
 	forget_slice(vector);
 	if (from < 0 || from > to || to > vector->length)
 		arrow_report(vector, -1, "it has %lld elements, but %lld to %lld are needed",
 					 (long long) vector->length, (long long) from, (long long) to);
 	vector->from = from;
 	vector->to = to;
-	check_size(vector, to - from, vector->width);
 	vector->values = no_values;
+}
+
+void
+arrow_vector_load_nulls(ArrowVector *vector, int64 from, int64 to)
+{
+	begin_slice(vector, from, to);
+	if (from < to)
+		load_validity(vector);
+}
+
+void
+arrow_vector_load(ArrowVector *vector, int64 from, int64 to)
+{
+	check_stack_depth();
+	begin_slice(vector, from, to);
+	check_size(vector, to - from, vector->width);
 	if (from == to)
 	{
 		for (int i = 0; i < vector->nchildren; i++)

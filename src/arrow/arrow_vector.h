@@ -104,8 +104,16 @@ extern int64 arrow_vector_extent(ArrowVector *vector, int64 from, int64 to, size
  */
 extern void arrow_vector_load(ArrowVector *vector, int64 from, int64 to);
 
+/*
+ * Load nothing of elements [from, to) but what arrow_is_null looks at.
+ */
+extern void arrow_vector_load_nulls(ArrowVector *vector, int64 from, int64 to);
+
 /* Read so little at first: see arrow_buffer_begin_small. */
 extern void arrow_vector_begin_small(ArrowVector *vector, size_t bytes);
+
+/* Slices are loaded from the end to the top: see arrow_buffer_set_backward. */
+extern void arrow_vector_set_backward(ArrowVector *vector, bool backward);
 
 /* Give back windows and decompressors of the whole tree. */
 extern void arrow_vector_release(ArrowVector *vector);

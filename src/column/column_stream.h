@@ -26,6 +26,9 @@ typedef struct StreamResources
 	size_t		block_bytes;	/* most bytes read at once */
 	int			memory_kb;		/* this stream's share of work_mem, for sorts */
 	bool		simd;			/* false: portable code only (tests) */
+	const Key  *file_key;		/* not NULL: rows are wanted from the files' ends,
+								 * in the order of the flipped key, and this is
+								 * the key that the files are sorted by */
 } StreamResources;
 
 /* Where a row stands, for messages and error contexts. */
@@ -84,7 +87,25 @@ typedef struct ColumnStreamMethods
 	 */
 	void		(*seek) (ColumnStream *stream, const KeyBound *bound);
 
-	/* Where row "row" of the current batch stands. May be slow. */
+	/*
+	 * For a stream that can_go_back and was opened with a file_key, which is
+	 * then its key: the rows that precede the current batch in the file (at
+	 * first, the last ones) become the current batch, still in the file's
+	 * order.  False at the file's top (again and again).
+	 */
+	bool		(*previous_batch) (ColumnStream *stream);
+
+	/*
+	 * Start again so that previous_batch misses no row with key <= bound (<
+	 * bound if it is not inclusive); later rows may still come.  NULL: from
+	 * the end.
+	 */
+	void		(*seek_back) (ColumnStream *stream, const KeyBound *bound);
+
+	/*
+	 * Where row "row" of the current batch stands.  May be slow.  A format
+	 * that can go back knows the row behind the batch as well.
+	 */
 	void		(*locate) (ColumnStream *stream, int row, RowLocation *location);
 
 	/* Add this stream's counters to *counters. */
@@ -102,6 +123,9 @@ struct ColumnStream
 	const bool *wanted;			/* [spec->nfields] fields that will be decoded */
 	bool		can_seek;		/* seek(bound) is better than reading from the top */
 	double		seek_rows;		/* ... and takes the time of reading so many rows */
+	bool		can_go_back;	/* it has previous_batch and seek_back; known with a file_key */
+	bool		reversed;		/* rows come from a file's end to its top; "locate"
+								 * knows row -1, the one before the batch's */
 	ColumnBatch batch;
 };
 
@@ -119,6 +143,7 @@ typedef struct StreamFacts
 								 * over on its word */
 	bool		can_seek;
 	double		seek_rows;		/* a seek takes the time of reading so many rows */
+	bool		can_go_back;	/* can be read from its end, as far as is known */
 } StreamFacts;
 
 /*

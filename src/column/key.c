@@ -115,6 +115,7 @@ key_column_init(KeyColumn *column)
 	column->typlen = entry->typlen;
 	column->typbyval = entry->typbyval;
 	column->less_operator = entry->lt_opr;
+	column->greater_operator = entry->gt_opr;
 	column->sort_operator = column->descending ? entry->gt_opr : entry->lt_opr;
 	column->integer_like = key_type_is_integer_like(base_type);
 
@@ -131,6 +132,25 @@ void
 key_init(Key *key)
 {
 	key->exact = key->ncolumns == 1 && key->columns[0].integer_like;
+}
+
+Key *
+key_flipped(const Key *key)
+{
+	Key		   *flipped = palloc(sizeof(Key));
+
+	*flipped = *key;
+	flipped->columns = palloc(sizeof(KeyColumn) * key->ncolumns);
+	for (int i = 0; i < key->ncolumns; i++)
+	{
+		KeyColumn  *column = &flipped->columns[i];
+
+		*column = key->columns[i];
+		column->descending = !column->descending;
+		column->sort_operator = column->descending ? column->greater_operator : column->less_operator;
+		column->full.ssup_reverse = column->descending;
+	}
+	return flipped;
 }
 
 /* ------------------------------------------------------------ bytes */
@@ -230,6 +250,14 @@ key_image(const Key *key, Datum leading)
 	if (column->abbreviates)
 		return abbreviated_image(column, leading);
 	return 0;
+}
+
+int64
+key_flip_image(const Key *key, int64 image)
+{
+	const KeyColumn *column = &key->columns[0];
+
+	return column->integer_like || column->bytewise || column->abbreviates ? ~image : image;
 }
 
 void

@@ -37,6 +37,7 @@ typedef struct KeyColumn
 	bool		integer_like;	/* the value, sign extended, is its own image */
 	bool		bytewise;		/* values sort as their bytes do: text under "C", uuid */
 	Oid			less_operator;	/* of the default btree operator class */
+	Oid			greater_operator;
 	Oid			sort_operator;	/* "<", or ">" where descending */
 	SortSupportData full;		/* compares values */
 	bool		abbreviates;	/* abbreviated holds a converter to unsigned order */
@@ -78,6 +79,15 @@ extern void key_column_init(KeyColumn *column);
 
 /* Set "exact" once all columns are initialised. */
 extern void key_init(Key *key);
+
+/*
+ * The same key the other way: every column descends where it ascended.
+ * Allocates in the current context; the rest is shared.
+ */
+extern Key *key_flipped(const Key *key);
+
+/* The image of a key under the flipped key, from its image under this one. */
+extern int64 key_flip_image(const Key *key, int64 image);
 
 /* Is this type carried as an int64? */
 extern bool key_type_is_integer_like(Oid type);

@@ -60,6 +60,9 @@ typedef struct FieldSpec
 	int32		typmod;
 	bool		force_null;
 	bool		force_not_null;
+	bool		nulls_only;		/* nobody looks at its values: decoding says what
+								 * is null, and a value means nothing, though a
+								 * pointer it is not */
 } FieldSpec;
 
 typedef struct StreamSpec

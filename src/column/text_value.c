@@ -192,6 +192,32 @@ run_trim_rows(TextRun *run)
 		run->nrows--;
 }
 
+/* The loop of a field of which only the nulls are asked for. */
+static void
+text_loop_nulls(TextDecoder *decoder, const TextRun *run)
+{
+	const int16 *rows = run->rows;
+	int			end = rows ? run->nrows : run->to;
+
+	for (int i = rows ? 0 : run->from; i < end; i++)
+	{
+		int			row = rows ? rows[i] : i;
+		uint32		length = run->fields->length[row];
+
+		run->isnull[row] = text_field_is_null(decoder, run->fields->base + run->fields->offset[row],
+											  &length);
+		run->values[row] = 0;
+	}
+}
+
+/* A domain's input function may refuse a null, or a value. */
+void
+text_decoder_nulls_only(TextDecoder *decoder)
+{
+	if (!decoder->input_checks_null)
+		decoder->loop = text_loop_nulls;
+}
+
 void
 text_decode(TextDecoder *decoder, const TextFields *fields, int from, int to,
 			const int16 *rows, int nrows, ValueArena *arena,

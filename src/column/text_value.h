@@ -65,6 +65,12 @@ extern TextDecoder *text_decoder_create(Oid type, int32 typmod,
 extern void text_decoder_refuse_rounding(TextDecoder *decoder, Oid type, MemoryContext context);
 
 /*
+ * From here on say only what is null; values are 0.  Nothing else about a
+ * field is looked at then.
+ */
+extern void text_decoder_nulls_only(TextDecoder *decoder);
+
+/*
  * Decode rows [from, to), or of those only "rows", to values[row] and
  * isnull[row] (a null's value is 0).  *current is set to the row at hand before
  * anything can raise an error, for the caller's error context.  By-reference

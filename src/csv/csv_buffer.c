@@ -86,6 +86,28 @@ csv_buffer_restart(CsvBuffer *buffer, int64 offset)
 	byte_source_seek(buffer->source, offset);
 }
 
+void
+csv_buffer_restart_range(CsvBuffer *buffer, ByteSource *source, int64 offset, int64 length)
+{
+	buffer->source = source;
+	csv_buffer_restart(buffer, 0);
+	buffer->at_top = offset == 0;
+
+	/* asking for more than there is shows the end */
+	buffer->next_bytes = (uint32) Min(length + 1, (int64) buffer->block_bytes);
+}
+
+bool
+csv_buffer_is_drained(CsvBuffer *buffer)
+{
+	char		more;
+
+	if (buffer->at_end)
+		return true;
+	return !buffer->broken && buffer->raw_from == buffer->raw_to &&
+		byte_source_read(buffer->source, &more, 1) == 0;
+}
+
 /* ------------------------------------------------------------ filling */
 
 static void

@@ -55,6 +55,15 @@ extern void csv_buffer_init(CsvBuffer *buffer, ByteSource *source, int encoding,
 extern void csv_buffer_restart(CsvBuffer *buffer, int64 offset);
 
 /*
+ * Empty it and go on with all that a source has, which is so many bytes from
+ * byte "offset" of the file on.  They are read at once if a block holds them.
+ */
+extern void csv_buffer_restart_range(CsvBuffer *buffer, ByteSource *source, int64 offset, int64 length);
+
+/* Is there nothing behind base[filled - 1]?  May read a byte: restart afterwards. */
+extern bool csv_buffer_is_drained(CsvBuffer *buffer);
+
+/*
  * Move the bytes from "keep" on to the front, in any case, and read more
  * behind them; the buffer grows when it is full.  A byte order mark at the top
  * is passed over.  False if there is no more to come ("at_end" tells), or the

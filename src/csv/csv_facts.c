@@ -21,6 +21,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
+#include "csv/csv_backward.h"
 #include "csv/csv_facts.h"
 #include "csv/csv_reader.h"
 #include "csv/csv_seek.h"
@@ -205,6 +206,7 @@ look_at_file(const StreamSpec *spec, const SegmentFile *file, const Key *key, St
 	facts->can_seek = source.file != NULL &&
 		csv_lines_are_rows(source.file, &source.dialect, false);
 	facts->seek_rows = SEEK_ROWS;
+	facts->can_go_back = csv_backward_can(reader, &source.dialect, source.file, false);
 	if (reader->nfields == 0 || reader->ended)
 		facts->rows_exact = true;
 	else if (source.file == NULL)

@@ -6,7 +6,8 @@
  * Nothing is stored per row.  Rows and lines are counted batch by batch from
  * where reading began; only rows that hold line breaks are listed.  What
  * precedes the place that a seek went to is counted in the file, when a
- * message asks for it; such a file has no line breaks within rows.
+ * message asks for it; a line end within quotes, or behind a backslash of the
+ * text format, makes no row there, where that can be known.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "csv/csv_reader.h"
+#include "csv/csv_seek.h"
 
 #define COUNT_BYTES		65536
 
@@ -23,6 +25,7 @@ csv_position_reset(CsvReader *reader, int64 origin)
 {
 	reader->origin = origin;
 	reader->origin_line = origin == 0 ? 0 : -1;
+	reader->origin_row = 0;
 	reader->batch_row = 0;
 	reader->batch_line = 0;
 	reader->batch_rows = 0;
@@ -61,26 +64,62 @@ csv_count_lines(const char *bytes, size_t length, char line_byte)
 	return lines;
 }
 
-/* Count the lines that precede the origin. */
+/* State of a count between two blocks. */
+typedef struct RowCount
+{
+	int64		lines;
+	int64		rows;
+	bool		quotes;			/* those of the grammar matter */
+	bool		backslashes;
+	bool		inside;			/* quotes, or behind a backslash */
+} RowCount;
+
+/* One block of rows. */
+static void
+count_rows(const CsvReader *reader, RowCount *count, const char *bytes, size_t length)
+{
+	char		line_byte = csv_line_byte(reader->grammar.line_end);
+
+	for (size_t i = 0; i < length; i++)
+	{
+		if (bytes[i] == line_byte)
+		{
+			count->lines++;
+			count->rows += !count->inside;
+		}
+		if (count->backslashes)
+			count->inside = bytes[i] == '\\' && !count->inside;
+		else if (count->quotes && bytes[i] == reader->grammar.quote)
+			count->inside = !count->inside;
+	}
+}
+
+/* Count the lines and rows that precede the origin. */
 static void
 find_origin_line(CsvReader *reader)
 {
-	char		line_byte = csv_line_byte(reader->grammar.line_end);
+	const CsvDialect *dialect = reader->dialect;
 	char	   *bytes = palloc(COUNT_BYTES);
-	int64		lines = 0;
+	RowCount	count = {.lines = reader->top_lines};
 
-	for (int64 at = 0; at < reader->origin;)
+	if (dialect->multiline == MULTILINE_AUTO && dialect->grammar.csv)
+		count.quotes = dialect->grammar.quote == dialect->grammar.escape;
+	else if (dialect->multiline == MULTILINE_AUTO)
+		count.backslashes = true;
+	for (int64 at = csv_find_first(reader->file, dialect, reader->top_lines,
+								   csv_line_byte(reader->grammar.line_end)); at < reader->origin;)
 	{
 		size_t		length = (size_t) Min(reader->origin - at, COUNT_BYTES);
 
 		length = source_file_read(reader->file, at, bytes, length);
 		if (length == 0)
 			break;
-		lines += csv_count_lines(bytes, length, line_byte);
+		count_rows(reader, &count, bytes, length);
 		at += (int64) length;
 	}
 	pfree(bytes);
-	reader->origin_line = lines;
+	reader->origin_line = count.lines;
+	reader->origin_row = count.rows;
 }
 
 void
@@ -91,7 +130,7 @@ csv_reader_locate(CsvReader *reader, int row, int64 *row_number, int64 *line)
 	*row_number = reader->batch_row + row + 1;
 	*line = reader->origin_line + reader->batch_line + row + 1;
 	if (reader->origin > 0)
-		*row_number += reader->origin_line - reader->top_lines;
+		*row_number += reader->origin_row;
 	else
 		*line += reader->top_lines;
 	for (int i = 0; i < reader->nbreaks && reader->breaks[i].row < row; i++)

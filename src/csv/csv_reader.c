@@ -43,6 +43,7 @@ csv_reader_create(const CsvDialect *dialect, ByteSource *source, SourceFile *fil
 	reader->name = source->name;
 	reader->dialect = dialect;
 	reader->file = file;
+	reader->source = source;
 	reader->max_rows = max_rows;
 	reader->simd = simd;
 	reader->grammar = dialect->grammar;
@@ -262,6 +263,8 @@ csv_reader_begin(CsvReader *reader)
 {
 	if (reader->begun)
 		return;
+	reader->buffer.source = reader->source;
+	reader->limited = false;
 	csv_buffer_restart(&reader->buffer, 0);
 	csv_position_reset(reader, 0);
 	forget_scan(reader, 0);
@@ -281,10 +284,39 @@ void
 csv_reader_seek(CsvReader *reader, int64 offset)
 {
 	Assert(reader->begun && reader->file != NULL && offset > 0);
+	reader->buffer.source = reader->source;
+	reader->limited = false;
 	csv_buffer_restart(&reader->buffer, offset);
 	csv_position_reset(reader, offset);
 	forget_scan(reader, 0);
 	reader->ended = false;
+}
+
+void
+csv_reader_limit(CsvReader *reader, int64 from, int64 to)
+{
+	Assert(reader->begun && reader->file != NULL);
+	if (reader->range == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(reader->context);
+
+		reader->range = file_source_create_range(reader->file, from, to,
+												 reader->buffer.block_bytes, 0);
+		MemoryContextSwitchTo(old);
+	}
+	else
+		file_source_set_range(reader->range, reader->file, from, to);
+	csv_buffer_restart_range(&reader->buffer, reader->range, from, to - from);
+	csv_position_reset(reader, from);
+	forget_scan(reader, 0);
+	reader->ended = false;
+	reader->limited = true;
+}
+
+bool
+csv_reader_is_through(CsvReader *reader)
+{
+	return reader->start == reader->buffer.filled && csv_buffer_is_drained(&reader->buffer);
 }
 
 void
@@ -404,7 +436,7 @@ typedef enum RowSearch
 } RowSearch;
 
 /*
- * A blank line is the last, or followed by others up to the end of the file;
+ * A blank line is the last, or followed by others up to the end of the data;
  * else it is a row of one field.  Where that is an error, blank lines are not
  * kept while more is read.
  */
@@ -431,7 +463,7 @@ judge_blank(CsvReader *reader, int row)
 		(void) read_more(reader);
 		moved = true;
 	}
-	if (at == buffer->filled)
+	if (at == buffer->filled && !reader->limited)
 	{
 		reader->ended = true;
 		return ROW_NOT_NOW;

@@ -29,6 +29,8 @@ typedef struct CsvReader
 	const char *name;
 	const CsvDialect *dialect;
 	SourceFile *file;			/* a plain file, or NULL */
+	ByteSource *source;			/* all of it */
+	ByteSource *range;			/* what csv_reader_limit reads; NULL until then */
 	CsvGrammar	grammar;		/* the dialect's, and the line end once it is known */
 	CsvBuffer	buffer;
 	CsvScan		scan;
@@ -38,6 +40,7 @@ typedef struct CsvReader
 
 	bool		begun;
 	bool		ended;			/* no more rows, whatever the buffer holds */
+	bool		limited;		/* the buffer's end need not be that of the data */
 	uint32		start;			/* of the next row */
 	uint32		scanned;		/* the scan has seen the bytes before this */
 	uint32		breaks_end;		/* no row from here on is known to hold a line break */
@@ -49,6 +52,7 @@ typedef struct CsvReader
 	int			top_lines;		/* lines before the first row of the file */
 	int64		origin;			/* byte offset where reading began; 0: the top */
 	int64		origin_line;	/* lines before the first row read, -1: not known */
+	int64		origin_row;		/* rows, likewise */
 	int64		batch_row;		/* rows since then before this batch */
 	int64		batch_line;		/* lines */
 	int			batch_rows;
@@ -94,6 +98,15 @@ extern void csv_reader_restart(CsvReader *reader);
  * have been begun.
  */
 extern void csv_reader_seek(CsvReader *reader, int64 offset);
+
+/*
+ * Go on with the rows in [from, to) of a plain file, where rows begin and
+ * end, and nothing else.  The file must have been begun.
+ */
+extern void csv_reader_limit(CsvReader *reader, int64 from, int64 to);
+
+/* Have all rows since then been taken?  None can be read afterwards. */
+extern bool csv_reader_is_through(CsvReader *reader);
 
 /*
  * Row number and line, from 1, of a row of the last batch, or of the row

@@ -189,6 +189,46 @@ csv_next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
 	return limit;
 }
 
+/* The start of the next line, however this one ends. */
+static int64
+pass_any_line(SourceFile *file, int64 at, int64 size)
+{
+	char		bytes[LINE_BYTES];
+	bool		cr = false;
+
+	while (at < size)
+	{
+		size_t		length = source_file_read(file, at, bytes, (size_t) Min(size - at, LINE_BYTES));
+
+		if (length == 0)
+			break;
+		for (size_t i = 0; i < length; i++)
+		{
+			if (cr)
+				return at + (int64) i + (bytes[i] == '\n');
+			if (bytes[i] == '\n')
+				return at + (int64) i + 1;
+			cr = bytes[i] == '\r';
+		}
+		at += (int64) length;
+	}
+	return size;
+}
+
+int64
+csv_find_first(SourceFile *file, const CsvDialect *dialect, int top_lines, char line_byte)
+{
+	int64		size = source_file_identity(file)->size;
+	int64		at = 0;
+	int			line = 0;
+
+	for (; line < top_lines && line < dialect->skip; line++)
+		at = pass_any_line(file, at, size);
+	for (; line < top_lines; line++)
+		at = csv_next_line(file, line_byte, at, size);
+	return at;
+}
+
 int64
 csv_pass_lines(SourceFile *file, char line_byte, int lines)
 {
@@ -200,18 +240,14 @@ csv_pass_lines(SourceFile *file, char line_byte, int lines)
 	return at;
 }
 
-int64
-csv_bisect(SourceFile *file, char line_byte, int64 first,
-		   CsvRowIsBefore is_before, void *state)
+/* Bring two places together that a row's start is sought between. */
+static void
+bisect(SourceFile *file, char line_byte, int64 *first, int64 *end,
+	   CsvRowIsBefore is_before, void *state)
 {
-	return csv_bisect_between(file, line_byte, first, source_file_identity(file)->size,
-							  is_before, state);
-}
+	int64		low = *first;	/* a row's start; all rows before it come before */
+	int64		high = *end;	/* no row that starts here or later does */
 
-int64
-csv_bisect_between(SourceFile *file, char line_byte, int64 low, int64 high,
-				   CsvRowIsBefore is_before, void *state)
-{
 	while (high - low > CLOSE_BYTES)
 	{
 		int64		middle = low + (high - low) / 2;
@@ -223,5 +259,34 @@ csv_bisect_between(SourceFile *file, char line_byte, int64 low, int64 high,
 		else
 			high = middle;
 	}
+	*first = low;
+	*end = high;
+}
+
+int64
+csv_bisect_between(SourceFile *file, char line_byte, int64 low, int64 high,
+				   CsvRowIsBefore is_before, void *state)
+{
+	bisect(file, line_byte, &low, &high, is_before, state);
 	return low;
+}
+
+int64
+csv_bisect(SourceFile *file, char line_byte, int64 first,
+		   CsvRowIsBefore is_before, void *state)
+{
+	int64		end = source_file_identity(file)->size;
+
+	bisect(file, line_byte, &first, &end, is_before, state);
+	return first;
+}
+
+int64
+csv_bisect_back(SourceFile *file, char line_byte, int64 first, int64 end,
+				CsvRowIsBefore is_before, void *state)
+{
+	int64		high = end;
+
+	bisect(file, line_byte, &first, &high, is_before, state);
+	return high < end ? csv_next_line(file, line_byte, Max(high - 1, 0), end) : end;
 }

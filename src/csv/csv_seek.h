@@ -18,6 +18,12 @@
 extern bool csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look);
 
 /*
+ * Where the first row begins, behind so many lines: those that are skipped end
+ * in any way, a header's as the file's do.
+ */
+extern int64 csv_find_first(SourceFile *file, const CsvDialect *dialect, int top_lines, char line_byte);
+
+/*
  * Where the line after the first "lines" lines begins (the file's size if
  * there are not so many).
  */
@@ -42,5 +48,12 @@ extern int64 csv_bisect(SourceFile *file, char line_byte, int64 first,
  */
 extern int64 csv_bisect_between(SourceFile *file, char line_byte, int64 low, int64 high,
 								CsvRowIsBefore is_before, void *state);
+
+/*
+ * A row's start (or "end", where the last row ends) such that no row from
+ * there on comes before what is sought, not far behind the last that does.
+ */
+extern int64 csv_bisect_back(SourceFile *file, char line_byte, int64 first, int64 end,
+							 CsvRowIsBefore is_before, void *state);
 
 #endif							/* OUTERJOIN_CSV_SEEK_H */

@@ -18,8 +18,10 @@
 
 #include "compat.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "csv/csv_backward.h"
 #include "csv/csv_errors.h"
 #include "csv/csv_facts.h"
 #include "csv/csv_landmarks.h"
@@ -53,6 +55,11 @@ typedef struct CsvStream
 	TextDecoder **value_decoder;
 	ValueArena *arena;
 	bool	   *isnull;
+
+	/* for going back */
+	CsvBackward backward;
+	bool		going_back;		/* backward is prepared */
+	int64		back_at;		/* rows that start from here on have been delivered */
 
 	int			next_rows;		/* of the next batch */
 	int64		rows_read;
@@ -190,7 +197,11 @@ prepare_batch(CsvStream *stream)
 	for (int i = 0; i < spec->nfields; i++)
 	{
 		if (stream->base.wanted[i])
+		{
 			stream->value_decoder[i] = create_decoder(stream, &spec->fields[i]);
+			if (spec->fields[i].nulls_only)
+				text_decoder_nulls_only(stream->value_decoder[i]);
+		}
 	}
 }
 
@@ -322,17 +333,27 @@ typedef struct BoundSearch
 	const KeyBound *bound;
 } BoundSearch;
 
+/* Read the row; false if there is none. */
 static bool
-row_is_before(void *state, int64 offset)
+compare_row(BoundSearch *search, int64 offset, int *order)
 {
-	BoundSearch *search = state;
 	CsvStream  *stream = search->stream;
-	int			order;
 
 	csv_reader_seek(stream->reader, offset);
 	if (!read_rows(stream, 1))
 		return false;
-	order = key_compare_bound(stream->base.key, &stream->base.batch, 0, search->bound);
+	*order = key_compare_bound(stream->base.key, &stream->base.batch, 0, search->bound);
+	return true;
+}
+
+static bool
+row_is_before(void *state, int64 offset)
+{
+	BoundSearch *search = state;
+	int			order;
+
+	if (!compare_row(search, offset, &order))
+		return false;
 	return order < 0 || (order == 0 && !search->bound->inclusive);
 }
 
@@ -389,6 +410,18 @@ find_bound(CsvStream *stream, const KeyBound *bound)
 	return csv_bisect_between(file, line_byte, low, high, row_is_before, &search);
 }
 
+/* The same for a bound that rows are to end at. */
+static bool
+row_is_within(void *state, int64 offset)
+{
+	BoundSearch *search = state;
+	int			order;
+
+	if (!compare_row(search, offset, &order))
+		return false;
+	return order < 0 || (order == 0 && search->bound->inclusive);
+}
+
 /* Can rows of the file be found in its middle?  May look through the file. */
 static bool
 can_search(CsvStream *stream)
@@ -429,6 +462,111 @@ csv_stream_seek(ColumnStream *base, const KeyBound *bound)
 		csv_reader_restart(reader);
 }
 
+/* ------------------------------------------------------------ going back */
+
+/* Can rows be found from the file's end?  May look through the file. */
+static bool
+can_go_back(CsvStream *stream)
+{
+	const CsvDialect *dialect = &stream->source.dialect;
+
+	/* where the text format's data begins is known from the top of the file */
+	if (stream->source.file != NULL && !dialect->grammar.csv)
+		(void) csv_prepare(stream);
+	return csv_backward_can(stream->reader, dialect, stream->source.file, true);
+}
+
+/* False if the file holds no rows. */
+static bool
+prepare_backward(CsvStream *stream)
+{
+	MemoryContext old;
+
+	if (!csv_prepare(stream))
+		return false;
+	if (stream->going_back)
+		return true;
+	old = MemoryContextSwitchTo(stream->context);
+	csv_backward_begin(&stream->backward, stream->reader, stream->reader->buffer.block_bytes,
+					   stream->base.spec->queue);
+	MemoryContextSwitchTo(old);
+	stream->back_at = stream->backward.end;
+	stream->going_back = true;
+	return true;
+}
+
+/* The most bytes that the reader takes at once, converted or not. */
+static size_t
+most_bytes(const CsvStream *stream)
+{
+	size_t		block = stream->reader->buffer.block_bytes;
+
+	return Max(OidIsValid(stream->reader->buffer.conversion) ? block / 2 : block - 1, 1);
+}
+
+/* Rows that were found to lie there are not what the reader finds: let it say why. */
+pg_noreturn static void
+report_odd_rows(CsvStream *stream, int64 from, int64 to, int rows)
+{
+	csv_reader_limit(stream->reader, from, to);
+	while (csv_reader_next(stream->reader, rows) > 0)
+		CHECK_FOR_INTERRUPTS();
+	ereport(ERROR,
+			(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+			 errmsg("rows of file \"%s\" cannot be told apart from its end", stream->reader->name),
+			 errhint("Set the option \"multiline\" to \"true\".")));
+}
+
+static bool
+csv_stream_previous_batch(ColumnStream *base)
+{
+	CsvStream  *stream = (CsvStream *) base;
+	int			rows = stream->next_rows;
+	int64		from;
+	int64		to;
+	int			nrows;
+
+	base->batch.nrows = 0;
+	if (!prepare_backward(stream) || stream->back_at <= stream->backward.first)
+		return false;
+	stream->next_rows = Min(rows * 2, stream->resources.batch_rows);
+	to = stream->back_at;
+	from = csv_backward_rows(&stream->backward, to, rows, most_bytes(stream));
+	value_arena_reset(stream->arena);
+	csv_reader_limit(stream->reader, from, to);
+	nrows = csv_reader_next(stream->reader, rows);
+	if (nrows == 0 || !csv_reader_is_through(stream->reader))
+		report_odd_rows(stream, from, to, rows);
+	decode_keys(stream, nrows);
+	base->batch.nrows = nrows;
+	stream->back_at = from;
+	stream->rows_read += nrows;
+	return true;
+}
+
+static void
+csv_stream_seek_back(ColumnStream *base, const KeyBound *bound)
+{
+	CsvStream  *stream = (CsvStream *) base;
+	BoundSearch search = {stream, bound};
+	const CsvBackward *backward = &stream->backward;
+
+	base->batch.nrows = 0;
+	stream->next_rows = Min(stream->resources.first_rows, stream->resources.batch_rows);
+	if (!prepare_backward(stream))
+		return;
+	stream->back_at = backward->end;
+	if (bound == NULL || !can_search(stream))
+		return;
+	stream->back_at = csv_bisect_back(stream->source.file,
+									  csv_line_byte(stream->reader->grammar.line_end),
+									  backward->first, backward->end, row_is_within, &search);
+	base->batch.nrows = 0;
+	stream->seeks++;
+}
+
+/* ------------------------------------------------------------ the rest */
+
 static void
 csv_stream_locate(ColumnStream *base, int row, RowLocation *location)
 {
@@ -445,6 +583,8 @@ csv_stream_count(ColumnStream *base, StreamCounters *counters)
 
 	counters->rows_read += stream->rows_read;
 	counters->blocks_read += stream->source.bytes->blocks_read;
+	if (stream->reader->range != NULL)
+		counters->blocks_read += stream->reader->range->blocks_read;
 	counters->seeks += stream->seeks;
 }
 
@@ -461,6 +601,8 @@ static const ColumnStreamMethods csv_stream_methods = {
 	.next_batch = csv_stream_next_batch,
 	.decode = csv_stream_decode,
 	.seek = csv_stream_seek,
+	.previous_batch = csv_stream_previous_batch,
+	.seek_back = csv_stream_seek_back,
 	.locate = csv_stream_locate,
 	.count = csv_stream_count,
 	.close = csv_stream_close
@@ -488,6 +630,8 @@ csv_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *key,
 									   stream->source.file, resources->batch_rows,
 									   resources->block_bytes, resources->simd, context);
 	MemoryContextSwitchTo(old);
+	if (resources->file_key != NULL)
+		stream->base.can_go_back = can_go_back(stream);
 	return &stream->base;
 }
 

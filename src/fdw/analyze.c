@@ -60,7 +60,7 @@ outerjoin_acquire_sample(Relation relation, int elevel, HeapTuple *rows, int tar
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	TableSpec  *table = table_spec_build(RelationGetRelid(relation));
-	TableScan  *scan = table_scan_open(table, all_columns(table));
+	TableScan  *scan = table_scan_open(table, all_columns(table), NULL, NULL);
 	Datum	   *values;
 	bool	   *isnull;
 	ReservoirStateData reservoir;

@@ -114,6 +114,45 @@ union_rows(const Key *key, int nstreams, const StreamFacts *facts)
 }
 
 double
+intersection_rows(const Key *key, int nstreams, const StreamFacts *facts, const StreamRole *roles)
+{
+	double		least = -1;
+	double		largest = 0;
+	double		first = 0;
+	double		last = 0;
+	double		chance = 1;		/* that a key of those below has all streams */
+	double		keys;			/* in the stretch that all streams share, or in a common set */
+	bool		ranges = key->exact;
+	int			n = 0;
+
+	for (int s = 0; s < nstreams; s++)
+	{
+		if (roles[s] != STREAM_REQUIRED)
+			continue;
+		first = n == 0 ? (double) facts[s].first : Max(first, (double) facts[s].first);
+		last = n == 0 ? (double) facts[s].last : Min(last, (double) facts[s].last);
+		least = n == 0 ? facts[s].rows : Min(least, facts[s].rows);
+		largest = Max(largest, facts[s].rows);
+		ranges &= facts[s].has_range;
+		n++;
+	}
+	if (n <= 1 || least < 1)
+		return least;
+	keys = ranges ? Max(last - first + 1, 0) : 1.25 * largest;
+	for (int s = 0; s < nstreams; s++)
+	{
+		double		possible = keys;
+
+		if (roles[s] != STREAM_REQUIRED)
+			continue;
+		if (ranges)
+			possible = (double) facts[s].last - (double) facts[s].first + 1;
+		chance *= Min(facts[s].rows / Max(possible, 1), 1);
+	}
+	return Min(keys * chance, least);
+}
+
+double
 range_fraction(const Key *key, int nstreams, const StreamFacts *facts, const KeyRange *range)
 {
 	double		total = 0;

@@ -10,9 +10,17 @@
 #define OUTERJOIN_ESTIMATE_H
 
 #include "fdw/table_spec.h"
+#include "merge/outer_merge.h"
 
 /* Rows of the union of the streams. */
 extern double union_rows(const Key *key, int nstreams, const StreamFacts *facts);
+
+/*
+ * Rows that have the keys of all streams whose role is "required"; negative
+ * where none is.
+ */
+extern double intersection_rows(const Key *key, int nstreams, const StreamFacts *facts,
+								const StreamRole *roles);
 
 /*
  * Which part of the rows lies in the range, 0 to 1; negative where nothing is

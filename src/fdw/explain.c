@@ -13,11 +13,14 @@
 
 #include COMPAT_EXPLAIN_FORMAT_HEADER
 #include COMPAT_EXPLAIN_STATE_HEADER
+#include "nodes/makefuncs.h"
 #include "nodes/plannodes.h"
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 
+#include "fdw/aggregate.h"
 #include "fdw/fdw.h"
+#include "fdw/plan.h"
 #include "fdw/scan.h"
 #include "stream/stream.h"
 
@@ -38,6 +41,20 @@ role_name(StreamRole role)
 			return "not read";
 	}
 	return "";
+}
+
+/* What a stream is read for, of which more is known than the merge has to. */
+static const char *
+stream_role_name(const OuterScanState *state, const StreamSpec *spec, StreamRole role)
+{
+	if (role != STREAM_OUTER)
+		return role_name(role);
+	for (int f = 0; f < spec->nfields; f++)
+	{
+		if (bms_is_member(spec->fields[f].attnum, state->needed) && !spec->fields[f].nulls_only)
+			return role_name(role);
+	}
+	return "nulls only";
 }
 
 /* "(id >= 2) AND (id <= 4)" */
@@ -71,6 +88,18 @@ explain_range(ForeignScanState *node, OuterScanState *state, ExplainState *es)
 		appendStringInfoChar(&text, ')');
 	}
 	return text.data;
+}
+
+/* "((colour = 'red'::text) AND (length > 3))" */
+static char *
+explain_early_clauses(ForeignScanState *node, int nclauses, ExplainState *es)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
+	List	   *clauses = list_copy_tail(plan->fdw_recheck_quals,
+										 list_length(plan->fdw_recheck_quals) - nclauses);
+
+	return deparse_expression((Node *) make_ands_explicit(clauses), context, es->verbose, false);
 }
 
 /* What a stream is made of, as the user wrote it. */
@@ -135,7 +164,7 @@ kilobytes(int64 bytes)
 }
 
 static void
-explain_stream_text(const StreamSpec *spec, const Key *key, StreamRole role, List *files,
+explain_stream_text(const StreamSpec *spec, const Key *key, const char *role, List *files,
 					const StreamCounters *counters, ExplainState *es)
 {
 	StringInfoData text;
@@ -148,7 +177,7 @@ explain_stream_text(const StreamSpec *spec, const Key *key, StreamRole role, Lis
 		appendStringInfoString(&text, ", sorted here");
 	else if (spec->program != NULL || (files != NIL && !stream_can_seek(spec, key)))
 		appendStringInfoString(&text, ", cannot be sought");
-	appendStringInfo(&text, "), %s", role_name(role));
+	appendStringInfo(&text, "), %s", role);
 	if (counters)
 		appendStringInfo(&text, ", rows=" INT64_FORMAT " blocks=" INT64_FORMAT
 						 " skipped=" INT64_FORMAT " seeks=" INT64_FORMAT,
@@ -161,7 +190,7 @@ explain_stream_text(const StreamSpec *spec, const Key *key, StreamRole role, Lis
 }
 
 static void
-explain_stream_group(const StreamSpec *spec, const Key *key, StreamRole role, List *files,
+explain_stream_group(const StreamSpec *spec, const Key *key, const char *role, List *files,
 					 const StreamCounters *counters, ExplainState *es)
 {
 	ExplainOpenGroup("Stream", NULL, true, es);
@@ -177,7 +206,7 @@ explain_stream_group(const StreamSpec *spec, const Key *key, StreamRole role, Li
 	}
 	ExplainPropertyBool("Sorted", spec->sorted, es);
 	ExplainPropertyBool("Can Be Sought", stream_can_seek(spec, key), es);
-	ExplainPropertyText("Role", role_name(role), es);
+	ExplainPropertyText("Role", role, es);
 	if (counters)
 	{
 		ExplainPropertyInteger("Rows Read", NULL, counters->rows_read, es);
@@ -194,16 +223,31 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
 	OuterScanState *state = node->fdw_state;
 	const TableSpec *table = state->table;
+	const ForeignScan *plan = (const ForeignScan *) node->ss.ps.plan;
+	int			nearly = list_length(list_nth(plan->fdw_private, SCAN_PRIVATE_EARLY_CLAUSES));
 
+	if (state->aggregates)
+		aggregate_explain(node, es);
+	if (table->file_key != NULL)
+		ExplainPropertyText("Scan Direction", "Backward", es);
 	if (state->nconditions > 0)
 		ExplainPropertyText("Key Range", explain_range(node, state, es), es);
+	if (nearly > 0)
+	{
+		/* an upper plan's clauses stand elsewhere */
+		if (state->aggregates == NULL)
+			ExplainPropertyText("Early Filter", explain_early_clauses(node, nearly, es), es);
+		if (state->scan && es->analyze)
+			ExplainPropertyInteger("Rows Removed by Early Filter", NULL,
+								   early_filters_removed(state->filters), es);
+	}
 
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainOpenGroup("Streams", "Streams", false, es);
 	for (int s = 0; s < table->nstreams; s++)
 	{
 		const StreamSpec *spec = &table->streams[s];
-		StreamRole	role = table_scan_role(table, s, state->needed);
+		const char *role = stream_role_name(state, spec, state->roles[s]);
 		List	   *files = stream_files_present(spec);
 		StreamCounters counters = {0};
 

@@ -17,6 +17,10 @@ extern int	outerjoin_batch_rows;
 extern int	outerjoin_block_size;
 extern bool outerjoin_simd;
 extern bool outerjoin_parameterized_paths;
+extern bool outerjoin_aggregates;
+extern bool outerjoin_required_streams;
+extern bool outerjoin_early_filters;
+extern bool outerjoin_backward;
 
 /* plan.c */
 extern void outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid);
@@ -24,6 +28,10 @@ extern void outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid rel
 extern ForeignScan *outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 											ForeignPath *path, List *tlist,
 											List *clauses, Plan *outer_plan);
+
+/* aggregate_plan.c */
+extern void outerjoinGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
+										  RelOptInfo *input, RelOptInfo *output, void *extra);
 
 /* scan.c */
 extern void outerjoinBeginForeignScan(ForeignScanState *node, int eflags);

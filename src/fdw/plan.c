@@ -5,8 +5,10 @@
  *
  * A pass over all streams, in key order, over the range of keys that the clauses
  * leave.  It claims an order only in terms of equivalence classes that the
- * query has already, so that it never makes the planner's work more.  And where
- * rows of other tables bound the key, such a pass for each of their rows.
+ * query has already, so that it never makes the planner's work more.  A second
+ * one goes from the streams' ends to their tops, where the query wants that order
+ * and they can be read so.  And where rows of other tables bound the key, a pass
+ * over the range of each of their rows.
  *
  * Refuses to know: which clauses make a range (prune.c), and files.
  *
@@ -32,11 +34,14 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "fdw/aggregate.h"
 #include "fdw/estimate.h"
 #include "fdw/fdw.h"
+#include "fdw/filter.h"
 #include "fdw/parameterized.h"
 #include "fdw/plan.h"
 #include "fdw/prune.h"
+#include "fdw/require.h"
 #include "fdw/table_scan.h"
 #include "fdw/unique_key.h"
 #include "stream/stream.h"
@@ -47,11 +52,16 @@ typedef struct OuterPlanState
 	TableSpec  *table;
 	Bitmapset  *needed;			/* attribute numbers of the columns asked for */
 	List	   *key_clauses;	/* of KeyClause */
-	double		stream_rows;	/* of all streams together */
+	StreamRole *roles;			/* of each stream */
+	List	   *early_clauses;	/* of EarlyClause */
+	double		stream_rows;	/* of all streams that are read together */
 	double		fraction;		/* of the rows that lie in the range */
-	double		bytes;
+	double		made_rows;		/* that come out of the merge */
+	double		bytes;			/* of all streams */
+	double		read_bytes;		/* of those that are read */
+	bool		can_seek;		/* all of those can start at a key */
+	bool		can_go_back;	/* ... and can be read from their ends */
 	double		seeks;			/* to as many ranges as there are elements of an array */
-	bool		can_seek;		/* all streams can start at a key */
 	double		seek_rows;		/* a seek in all streams takes the time of so many rows */
 	bool		has_range;		/* images of the first and last key are known */
 	double		first;
@@ -230,20 +240,29 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	OuterPlanState *state = palloc0(sizeof(OuterPlanState));
 	StreamFacts *facts;
 	double		selectivity;
+	double		present;		/* rows that have the required streams' keys */
 	bool		may_look = plan_may_look(root, rel);
 
 	state->table = table_spec_build(relid);
 	state->needed = plan_needed_columns(rel, state->table);
 	state->key_clauses = key_clauses_find(root, rel, state->table, rel->baserestrictinfo);
+	state->roles = stream_roles_find(root, rel, state->table, state->needed);
+	state->early_clauses = early_clauses_find(root, rel, state->table, state->roles,
+											  rel->baserestrictinfo);
 	state->can_seek = true;
+	state->can_go_back = outerjoin_backward;
 	facts = palloc0(sizeof(StreamFacts) * state->table->nstreams);
 	for (int s = 0; s < state->table->nstreams; s++)
 	{
 		if (may_look)
 			stream_facts(&state->table->streams[s], state->table->key, &facts[s]);
-		state->stream_rows += facts[s].rows;
 		state->bytes += facts[s].bytes;
+		if (state->roles[s] == STREAM_NOT_READ)
+			continue;
+		state->stream_rows += facts[s].rows;
+		state->read_bytes += facts[s].bytes;
 		state->can_seek &= facts[s].can_seek;
+		state->can_go_back &= facts[s].can_go_back;
 		state->seek_rows += facts[s].seek_rows;
 		if (!facts[s].has_range)
 			continue;
@@ -269,7 +288,15 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 											 JOIN_INNER, NULL);
 	}
 	plan_array_seeks(root, rel, state, &selectivity);
-	rel->rows = clamp_row_est(rel->tuples * selectivity);
+	rel->rows = rel->tuples * selectivity;
+	state->made_rows = rel->tuples * state->fraction;
+	present = intersection_rows(state->table->key, state->table->nstreams, facts, state->roles);
+	if (present >= 0)
+	{
+		rel->rows = Min(rel->rows, present * state->fraction);
+		state->made_rows = Min(state->made_rows, present * state->fraction);
+	}
+	rel->rows = clamp_row_est(rel->rows);
 	rel->fdw_private = state;
 }
 
@@ -309,14 +336,14 @@ plan_orders_by(List *pathkeys, EquivalenceClass *eclass)
  * the key columns for which equivalence classes exist.
  */
 static List *
-plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
+plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state, const Key *key)
 {
 	const TableSpec *table = state->table;
 	List	   *pathkeys = NIL;
 
-	for (int k = 0; k < table->key->ncolumns; k++)
+	for (int k = 0; k < key->ncolumns; k++)
 	{
-		const KeyColumn *column = &table->key->columns[k];
+		const KeyColumn *column = &key->columns[k];
 		Expr	   *expr = (Expr *) makeVar(rel->relid, table->key_attnums[k], column->type,
 											column->typmod, column->collation, 0);
 		List	   *one = compat_build_expression_pathkey(root, expr, column->sort_operator, rel);
@@ -341,7 +368,7 @@ plan_fields(const OuterPlanState *state)
 	double		fields = 0;
 
 	for (int s = 0; s < state->table->nstreams; s++)
-		fields += table_scan_role(state->table, s, state->needed) == STREAM_OUTER;
+		fields += state->roles[s] != STREAM_KEYS_ONLY && state->roles[s] != STREAM_NOT_READ;
 	return fields / Max(state->table->nstreams, 1);
 }
 
@@ -470,41 +497,118 @@ plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState 
 	add_path(rel, (Path *)
 			 compat_create_foreignscan_path(root, rel, NULL, info->ppi_rows,
 											cost - cpu_tuple_cost, cost,
-											NIL, required, NULL, NIL));
+											NIL, required, NULL,
+											list_make1(makeBoolean(false))));
+}
+
+/* What reading and merging the range of all streams costs, before rows are made of it. */
+static void
+plan_stream_cost(const OuterPlanState *state, Cost *startup, Cost *run)
+{
+	double		read = state->can_seek ? state->fraction : 1;
+	double		fields = plan_fields(state);
+
+	*startup = state->key_clauses ? SEEK_PAGES * state->table->nstreams * seq_page_cost : 0;
+	if (state->can_seek && state->seeks > 1)
+		*startup += (state->seeks - 1) * plan_seek_cost(state);
+	*run = read * (state->read_bytes / BLCKSZ * seq_page_cost +
+				   state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
+}
+
+void
+plan_aggregate_base(RelOptInfo *rel, AggregateBase *base)
+{
+	const OuterPlanState *state = rel->fdw_private;
+
+	base->table = state->table;
+	base->key_clauses = state->key_clauses;
+	base->early_clauses = state->early_clauses;
+	base->roles = state->roles;
+	base->rows = state->made_rows;
+	plan_stream_cost(state, &base->startup, &base->run);
+}
+
+/* The order of the rows the other way, where the query asks for it; else NIL. */
+static List *
+plan_backward_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state)
+{
+	List	   *pathkeys;
+
+	if (!state->can_go_back || root->query_pathkeys == NIL)
+		return NIL;
+	pathkeys = plan_pathkeys(root, rel, state, key_flipped(state->table->key));
+	if (pathkeys == NIL || linitial(pathkeys) != linitial(root->query_pathkeys))
+		return NIL;
+	return pathkeys;
 }
 
 void
 outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	OuterPlanState *state = rel->fdw_private;
-	double		read = state->can_seek ? state->fraction : 1;
-	double		fields = plan_fields(state);
 	Cost		startup;
 	Cost		run;
+	List	   *backward;
 	ListCell   *cell;
 
 	(void) relid;
-
-	startup = rel->baserestrictcost.startup + rel->reltarget->cost.startup;
-	if (state->key_clauses)
-		startup += SEEK_PAGES * state->table->nstreams * seq_page_cost;
-	if (state->can_seek && state->seeks > 1)
-		startup += (state->seeks - 1) * plan_seek_cost(state);
-	run = read * (state->bytes / BLCKSZ * seq_page_cost +
-				  state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
-	run += state->fraction * rel->tuples * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
+	plan_stream_cost(state, &startup, &run);
+	startup += rel->baserestrictcost.startup + rel->reltarget->cost.startup;
+	run += state->made_rows * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	run += rel->rows * rel->reltarget->cost.per_tuple;
 
 	add_path(rel, (Path *)
 			 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
 											startup, startup + run,
-											plan_pathkeys(root, rel, state),
-											rel->lateral_relids, NULL, NIL));
+											plan_pathkeys(root, rel, state, state->table->key),
+											rel->lateral_relids, NULL,
+											list_make1(makeBoolean(false))));
+	backward = plan_backward_pathkeys(root, rel, state);
+	if (backward != NIL)
+		add_path(rel, (Path *)
+				 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
+												startup, startup + run, backward,
+												rel->lateral_relids, NULL,
+												list_make1(makeBoolean(true))));
 
 	if (!outerjoin_parameterized_paths || !state->can_seek)
 		return;
 	foreach(cell, parameterized_sources(root, rel, state->table))
 		plan_add_parameterized(root, rel, state, lfirst(cell));
+}
+
+static bool
+plan_tests_early(const OuterPlanState *state, const RestrictInfo *source)
+{
+	ListCell   *cell;
+
+	foreach(cell, state->early_clauses)
+		if (((const EarlyClause *) lfirst(cell))->source == source)
+			return true;
+	return false;
+}
+
+/*
+ * The needed columns without those that nobody asks for but clauses which the
+ * executor has not to evaluate.
+ */
+static Bitmapset *
+plan_shown_columns(RelOptInfo *rel, const OuterPlanState *state, List *checked)
+{
+	Bitmapset  *used = NULL;
+	Bitmapset  *shown = NULL;
+	int			attnum = -1;
+
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &used);
+	pull_varattnos((Node *) checked, rel->relid, &used);
+	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, used))
+		return bms_copy(state->needed);
+	while ((attnum = bms_next_member(state->needed, attnum)) >= 0)
+	{
+		if (bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber, used))
+			shown = bms_add_member(shown, attnum);
+	}
+	return shown;
 }
 
 ForeignScan *
@@ -514,12 +618,17 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 	OuterPlanState *state = rel->fdw_private;
 	List	   *checked = NIL;	/* clauses that the executor evaluates */
 	List	   *ranged = NIL;	/* clauses that the range stands for */
+	List	   *early = NIL;	/* clauses that streams' rows are tested with */
 	List	   *values = NIL;
 	List	   *needed = NIL;
+	List	   *early_encoded;
+	Bitmapset  *shown;
 	int			attnum = -1;
 	List	   *key_clauses;	/* of the table's own clauses and, with parameters, of joins' */
 	ListCell   *cell;
 
+	if (IS_UPPER_REL(rel))
+		return aggregate_plan(root, rel, path, tlist, outer_plan);
 	(void) relid;
 	key_clauses = path->path.param_info == NULL ? state->key_clauses :
 		key_clauses_find(root, rel, state->table, clauses);
@@ -539,6 +648,8 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 			continue;
 		if (exact)
 			ranged = lappend(ranged, source->clause);
+		else if (plan_tests_early(state, source))
+			early = lappend(early, source->clause);
 		else
 			checked = lappend(checked, source->clause);
 	}
@@ -549,10 +660,15 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 		if (clause->value)
 			values = lappend(values, clause->value);
 	}
-	while ((attnum = bms_next_member(state->needed, attnum)) >= 0)
+	shown = plan_shown_columns(rel, state, checked);
+	while ((attnum = bms_next_member(shown, attnum)) >= 0)
 		needed = lappend_int(needed, attnum);
+	early_encoded = early_clauses_encode(state->early_clauses, &values);
 
 	return make_foreignscan(tlist, checked, rel->relid, values,
-							list_make2(needed, key_clauses_encode(key_clauses)),
-							NIL, ranged, outer_plan);
+							lappend(list_make5(needed, key_clauses_encode(key_clauses),
+											   stream_roles_encode(state->roles, state->table->nstreams),
+											   early_encoded, NIL),
+									linitial(path->fdw_private)),
+							NIL, list_concat(ranged, early), outer_plan);
 }

@@ -22,6 +22,24 @@ typedef enum ScanPrivate
 	 * KEY_NULL's, in the same order
 	 */
 	SCAN_PRIVATE_KEY_CLAUSES,
+
+	/* integer List: each stream's StreamRole */
+	SCAN_PRIVATE_ROLES,
+
+	/*
+	 * early_clauses_encode's List, which says where in fdw_exprs the values
+	 * are; the clauses are the last ones of fdw_recheck_quals
+	 */
+	SCAN_PRIVATE_EARLY_CLAUSES,
+
+	/*
+	 * NIL, or, where the scan computes aggregates (aggregate.h): an oid List
+	 * with the table, an integer List of attribute numbers of the columns that
+	 * are asked for their nulls alone
+	 */
+	SCAN_PRIVATE_AGGREGATES,
+	/* Boolean, or NULL for false: the rows come the other way */
+	SCAN_PRIVATE_BACKWARD,
 	SCAN_PRIVATE_LENGTH
 } ScanPrivate;
 

@@ -21,8 +21,10 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "fdw/aggregate.h"
 #include "fdw/fdw.h"
 #include "fdw/plan.h"
+#include "fdw/require.h"
 #include "fdw/scan.h"
 
 /* The range of a scan without a row. */
@@ -58,20 +60,40 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 	MemoryContext context;
 	MemoryContext old;
 	ListCell   *cell;
+	Node	   *backward;
 
 	context = AllocSetContextCreate(estate->es_query_cxt, "outerjoin_fdw scan",
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
 	state->range_context = AllocSetContextCreate(context, "outerjoin_fdw key range",
 												 ALLOCSET_SMALL_SIZES);
-	state->table = table_spec_build(RelationGetRelid(node->ss.ss_currentRelation));
+	if (node->ss.ss_currentRelation)
+		state->table = table_spec_build(RelationGetRelid(node->ss.ss_currentRelation));
+	else
+	{
+		state->table = table_spec_build(aggregate_scan_table(plan));
+		aggregate_scan_prepare(plan, state->table);
+	}
+	backward = list_nth(plan->fdw_private, SCAN_PRIVATE_BACKWARD);
+	if (backward != NULL && boolVal(backward))
+		table_spec_reverse(state->table);
 	foreach(cell, list_nth(plan->fdw_private, SCAN_PRIVATE_NEEDED))
 		state->needed = bms_add_member(state->needed, lfirst_int(cell));
 	state->conditions = key_conditions_decode(list_nth(plan->fdw_private,
 													   SCAN_PRIVATE_KEY_CLAUSES),
 											  &state->nconditions);
+	state->roles = stream_roles_decode(list_nth(plan->fdw_private, SCAN_PRIVATE_ROLES),
+									   state->table->nstreams);
 	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY))
-		state->scan = table_scan_open(state->table, state->needed);
+	{
+		state->filters = early_filters_create(state->table,
+											  list_nth(plan->fdw_private,
+													   SCAN_PRIVATE_EARLY_CLAUSES));
+		state->scan = table_scan_open(state->table, state->needed, state->roles,
+									  early_filters_tests(state->filters));
+	}
+	if (node->ss.ss_currentRelation == NULL)
+		state->aggregates = aggregate_scan_begin(node, state);
 	MemoryContextSwitchTo(old);
 
 	state->values = ExecInitExprList(plan->fdw_exprs, (PlanState *) node);
@@ -80,9 +102,8 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 		node->ss.ps.ExecProcNode = bare_next_row;
 }
 
-/* Start on the next range of keys; false if there is none. */
-static pg_noinline bool
-scan_next_range(OuterScanState *state)
+pg_noinline bool
+outer_scan_next_range(OuterScanState *state)
 {
 	const KeyRange *range;
 
@@ -97,9 +118,8 @@ scan_next_range(OuterScanState *state)
 	return true;
 }
 
-/* Evaluate the ranges' values and start on the first. */
-static pg_noinline void
-scan_start(ForeignScanState *node, OuterScanState *state)
+pg_noinline void
+outer_scan_start(ForeignScanState *node, OuterScanState *state)
 {
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	MemoryContext old;
@@ -119,11 +139,12 @@ scan_start(ForeignScanState *node, OuterScanState *state)
 										&condition->isnull);
 		value = lnext(state->values, value);
 	}
+	early_filters_bind(state->filters, state->values, econtext);
 	key_ranges_begin(&state->ranges, state->table, state->conditions, state->nconditions);
 	MemoryContextSwitchTo(old);
-	if (!scan_next_range(state))
+	if (!outer_scan_next_range(state))
 		table_scan_start(state->scan, &no_keys);
-	state->started = true;
+	state->started = state->aggregates == NULL;
 }
 
 /* The next row, of this range or another; false at the end. */
@@ -132,7 +153,7 @@ scan_next_row(OuterScanState *state, Datum **values, bool **isnull)
 {
 	while (!table_scan_next(state->scan, values, isnull))
 	{
-		if (!scan_next_range(state))
+		if (!outer_scan_next_range(state))
 			return false;
 	}
 	return true;
@@ -172,7 +193,11 @@ outerjoinIterateForeignScan(ForeignScanState *node)
 
 	slot_empty(slot);
 	if (unlikely(!state->started))
-		scan_start(node, state);
+	{
+		if (state->aggregates)
+			return aggregate_scan_next(node, state);
+		outer_scan_start(node, state);
+	}
 	if (scan_next_row(state, &slot->tts_values, &slot->tts_isnull))
 		slot_show(slot);
 	return slot;
@@ -184,6 +209,8 @@ outerjoinReScanForeignScan(ForeignScanState *node)
 	OuterScanState *state = node->fdw_state;
 
 	state->started = false;
+	if (state->aggregates)
+		aggregate_scan_rescan(state->aggregates);
 }
 
 void

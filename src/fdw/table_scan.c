@@ -126,13 +126,17 @@ scan_resources(StreamResources *resources, int nstreams, int ncolumns)
 
 /* Prepare one stream's input; its vectors are found by field later. */
 static void
-scan_open_input(TableScan *scan, int stream, const Bitmapset *needed)
+scan_open_input(TableScan *scan, int stream, const Bitmapset *needed,
+				const StreamRole *roles, RowTests *tests)
 {
 	const StreamSpec *spec = &scan->table->streams[stream];
 	MergeInput *input = &scan->inputs[stream];
-	bool	   *wanted = palloc0(sizeof(bool) * Max(spec->nfields, 1));
+	bool	   *wanted;
 
-	input->role = table_scan_role(scan->table, stream, needed);
+	input->role = roles ? roles[stream] : table_scan_role(scan->table, stream, needed);
+	if (input->role == STREAM_NOT_READ)
+		return;
+	wanted = palloc0(sizeof(bool) * Max(spec->nfields, 1));
 	input->vectors = palloc(sizeof(FieldVector) * Max(spec->nfields, 1));
 	for (int f = 0; f < spec->nfields; f++)
 	{
@@ -147,7 +151,14 @@ scan_open_input(TableScan *scan, int stream, const Bitmapset *needed)
 		scan->columns[scan->ncolumns].vector = vector;
 		scan->ncolumns++;
 	}
+	for (int t = 0; tests != NULL && t < tests->ntests; t++)
+		wanted[tests->fields[t]] = true;
 	input->stream = stream_open(spec, scan->table->key, wanted, &scan->resources);
+	if (tests != NULL)
+	{
+		input->stream = filtered_open(input->stream, tests, &scan->resources);
+		input->tests = tests;
+	}
 }
 
 /* The merge's positions stay where they are, so they are looked up once. */
@@ -213,12 +224,14 @@ scan_prepare_rows(TableScan *scan, const Bitmapset *needed)
 }
 
 TableScan *
-table_scan_open(const TableSpec *table, const Bitmapset *needed)
+table_scan_open(const TableSpec *table, const Bitmapset *needed,
+				const StreamRole *roles, RowTests *const *tests)
 {
 	TableScan  *scan = palloc0(sizeof(TableScan));
 
 	scan->table = table;
 	scan_resources(&scan->resources, table->nstreams, bms_num_members(needed));
+	scan->resources.file_key = table->file_key;
 	scan->inputs = palloc0(sizeof(MergeInput) * table->nstreams);
 	scan->columns = palloc0(sizeof(ScanColumn) * Max(table->ncolumns, 1));
 	scan->keys = palloc0(sizeof(ScanKeyColumn) * table->key->ncolumns);
@@ -231,7 +244,7 @@ table_scan_open(const TableSpec *table, const Bitmapset *needed)
 		scan->nkeys++;
 	}
 	for (int s = 0; s < table->nstreams; s++)
-		scan_open_input(scan, s, needed);
+		scan_open_input(scan, s, needed, roles, tests ? tests[s] : NULL);
 	scan->merge = outer_merge_create(table->key, table->nstreams, scan->inputs,
 									 scan->resources.batch_rows, work_mem);
 	scan_find_positions(scan);
@@ -396,12 +409,59 @@ table_scan_turn(TableScan *scan, Datum **values, bool **isnull)
 	return table_scan_next(scan, values, isnull);
 }
 
+const MergeWindow *
+table_scan_next_window(TableScan *scan)
+{
+	return outer_merge_next(scan->merge);
+}
+
+const FieldVector *
+table_scan_vector(const TableScan *scan, int attnum)
+{
+	const TableColumn *column = &scan->table->columns[attnum - 1];
+	const MergeInput *input = &scan->inputs[column->stream];
+
+	for (int v = 0; v < input->nvectors; v++)
+		if (input->vectors[v].field == column->field)
+			return &input->vectors[v];
+	elog(ERROR, "column %d is not read", attnum);
+	return NULL;				/* keep compiler quiet */
+}
+
+Datum
+table_scan_window_key(const TableScan *scan, int row, int key_column)
+{
+	return outer_merge_key(scan->merge, row, key_column);
+}
+
+bool
+table_scan_takes_batches(const TableScan *scan)
+{
+	return outer_merge_is_plain(scan->merge);
+}
+
+void
+table_scan_forgo_positions(TableScan *scan)
+{
+	outer_merge_forgo_positions(scan->merge);
+}
+
+int
+table_scan_batch_rows(const TableScan *scan, int stream, int *from)
+{
+	const MergeInput *input = &scan->inputs[stream];
+
+	*from = input->from;
+	return input->to - input->from;
+}
+
 void
 table_scan_count(const TableScan *scan, int stream, StreamCounters *counters)
 {
 	ColumnStream *source = scan->inputs[stream].stream;
 
-	source->methods->count(source, counters);
+	if (source != NULL)
+		source->methods->count(source, counters);
 }
 
 void

@@ -27,14 +27,17 @@ typedef struct TableRows
 	bool	   *isnull;
 } TableRows;
 
-/* What a stream is read for, with "needed" as below. */
+/* What a stream is read for in the full outer join, with "needed" as below. */
 extern StreamRole table_scan_role(const TableSpec *table, int stream, const Bitmapset *needed);
 
 /*
  * Open all streams.  "needed" holds the attribute numbers of the columns whose
- * values are asked for.  Everything lives in the current context.
+ * values are asked for; "roles" says what each stream is read for (NULL: the
+ * full outer join); "tests" holds, by stream, what is tested of a required
+ * stream's rows (NULL: nothing).  Everything lives in the current context.
  */
-extern TableScan *table_scan_open(const TableSpec *table, const Bitmapset *needed);
+extern TableScan *table_scan_open(const TableSpec *table, const Bitmapset *needed,
+								  const StreamRole *roles, RowTests *const *tests);
 
 /* Start, or start again, on a range (NULL: everything), which must stay valid. */
 extern void table_scan_start(TableScan *scan, const KeyRange *range);
@@ -62,6 +65,26 @@ table_scan_next(TableScan *scan, Datum **values, bool **isnull)
 	rows->isnull += rows->width;
 	return true;
 }
+
+/*
+ * Instead of rows, the merge's windows (outer_merge.h), after a start; NULL at
+ * the end.  A window's columns are table_scan_vector's, by the positions of
+ * the column's stream.
+ */
+extern const MergeWindow *table_scan_next_window(TableScan *scan);
+extern const FieldVector *table_scan_vector(const TableScan *scan, int attnum);
+extern Datum table_scan_window_key(const TableScan *scan, int row, int key_column);
+
+/*
+ * Does every row of a stream's batches stand in just one row of one window?
+ * Then a window holds the rows that table_scan_batch_rows says, beginning at
+ * *from in the stream's vectors, in their order.
+ */
+extern bool table_scan_takes_batches(const TableScan *scan);
+
+/* Where that is so: windows' positions will not be looked at. */
+extern void table_scan_forgo_positions(TableScan *scan);
+extern int	table_scan_batch_rows(const TableScan *scan, int stream, int *from);
 
 /* Add up one stream's counters. */
 extern void table_scan_count(const TableScan *scan, int stream, StreamCounters *counters);

@@ -440,3 +440,10 @@ table_spec_build(Oid relid)
 	table_close(rel, AccessShareLock);
 	return draft.spec;
 }
+
+void
+table_spec_reverse(TableSpec *table)
+{
+	table->file_key = table->key;
+	table->key = key_flipped(table->key);
+}

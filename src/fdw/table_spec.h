@@ -33,6 +33,7 @@ typedef struct TableSpec
 	Oid			relid;
 	const char *table_name;
 	Key		   *key;
+	const Key  *file_key;		/* NULL; after table_spec_reverse, what the files are sorted by */
 	AttrNumber *key_attnums;	/* [key->ncolumns] */
 	int			ncolumns;
 	TableColumn *columns;
@@ -46,5 +47,11 @@ typedef struct TableSpec
  * one file).  No file is opened.  Allocates in the current context.
  */
 extern TableSpec *table_spec_build(Oid relid);
+
+/*
+ * Let the rows come the other way: the key is flipped from now on, and streams
+ * are read from their ends.
+ */
+extern void table_spec_reverse(TableSpec *table);
 
 #endif							/* OUTERJOIN_TABLE_SPEC_H */

@@ -34,7 +34,8 @@
 
 struct FolderNames
 {
-	MemoryContext context;		/* NULL: nothing is kept here */
+	MemoryContext context;
+	bool		valid;
 	struct stat folder;			/* when it was read */
 	int			nnames;
 	char	  **names;			/* sorted */
@@ -68,35 +69,30 @@ compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-static void
-forget(FolderNames *names)
+/* False if there is no room for it. */
+static bool
+add_name(FolderNames *names, const char *name)
 {
-	MemoryContext context = names->context;
+	size_t		size = strlen(name) + 1;
+	char	   *copy = palloc_extended(size, MCXT_ALLOC_NO_OOM);
 
-	names->context = NULL;
-	if (context != NULL)
-		MemoryContextDelete(context);
+	if (copy == NULL || names->nnames == MOST_NAMES)
+		return false;
+	memcpy(copy, name, size);
+	names->names[names->nnames++] = copy;
+	return true;
 }
 
 /* Read all names; false if there are too many, or the folder cannot be read. */
 static bool
 read_names(FolderNames *names, DIR *dir)
 {
-	int			room = 64;
 	struct dirent *entry;
 
-	names->nnames = 0;
-	names->names = palloc(sizeof(char *) * room);
 	while (errno = 0, (entry = readdir(dir)) != NULL)
 	{
-		if (names->nnames == MOST_NAMES)
+		if (!add_name(names, entry->d_name))
 			return false;
-		if (names->nnames == room)
-		{
-			room *= 2;
-			names->names = repalloc(names->names, sizeof(char *) * room);
-		}
-		names->names[names->nnames++] = pstrdup(entry->d_name);
 	}
 	if (errno != 0)
 		return false;
@@ -104,38 +100,34 @@ read_names(FolderNames *names, DIR *dir)
 	return true;
 }
 
-/* Read the folder in the place of what was kept longest; NULL if that fails. */
+/* Read the folder, in the place of what was kept longest; NULL if that fails. */
 static const FolderNames *
-keep_folder(DIR *dir, const struct stat *folder)
+keep_folder(int fd, const struct stat *folder)
 {
 	FolderNames *names = &kept[next_kept];
-	MemoryContext context;
 	MemoryContext old;
-	bool		good = false;
+	DIR		   *dir;
+	bool		good;
 
-	forget(names);
-	context = AllocSetContextCreate(TopMemoryContext, "outerjoin_fdw folder names",
-									ALLOCSET_SMALL_SIZES);
-	old = MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		good = read_names(names, dir);
-	}
-	PG_CATCH();
-	{
-		(void) closedir(dir);
-		MemoryContextDelete(context);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	names->valid = false;
+	MemoryContextReset(names->context);
+	old = MemoryContextSwitchTo(names->context);
+	names->folder = *folder;
+	names->nnames = 0;
+	names->names = palloc_extended(sizeof(char *) * MOST_NAMES, MCXT_ALLOC_NO_OOM);
+	dir = fdopendir(fd);
+	good = dir != NULL && names->names != NULL && read_names(names, dir);
 	MemoryContextSwitchTo(old);
+	if (dir != NULL)
+		(void) closedir(dir);
+	else
+		(void) close(fd);
 	if (!good)
 	{
-		MemoryContextDelete(context);
+		MemoryContextReset(names->context);
 		return NULL;
 	}
-	names->context = context;
-	names->folder = *folder;
+	names->valid = true;
 	next_kept = (next_kept + 1) % KEPT_FOLDERS;
 	return names;
 }
@@ -143,11 +135,15 @@ keep_folder(DIR *dir, const struct stat *folder)
 const FolderNames *
 folder_names(const Folder *folder)
 {
-	const FolderNames *names = NULL;
 	struct stat now;
-	DIR		   *dir;
-	int			fd = path_open_folder(folder);
+	int			fd;
 
+	/* while the folder is open, nothing may fail with an error */
+	if (kept[next_kept].context == NULL)
+		kept[next_kept].context = AllocSetContextCreate(TopMemoryContext,
+														"outerjoin_fdw folder names",
+														ALLOCSET_DEFAULT_SIZES);
+	fd = path_open_folder(folder);
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &now) != 0 || !folder_settled(&now))
@@ -157,21 +153,13 @@ folder_names(const Folder *folder)
 	}
 	for (int i = 0; i < KEPT_FOLDERS; i++)
 	{
-		if (kept[i].context != NULL && same_folder(&kept[i].folder, &now))
+		if (kept[i].valid && same_folder(&kept[i].folder, &now))
 		{
 			(void) close(fd);
 			return &kept[i];
 		}
 	}
-	dir = fdopendir(fd);
-	if (dir == NULL)
-	{
-		(void) close(fd);
-		return NULL;
-	}
-	names = keep_folder(dir, &now);
-	(void) closedir(dir);
-	return names;
+	return keep_folder(fd, &now);
 }
 
 bool

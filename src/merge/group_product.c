@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "access/tupdesc.h"
+#include "catalog/pg_type_d.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
@@ -126,7 +127,10 @@ product_descriptor(const GroupProduct *product, const ProductSide *side, const M
 	{
 		const FieldSpec *field = &spec->fields[input->vectors[v].field];
 
-		TupleDescInitEntry(desc, v + 1, NULL, field->type, field->typmod, 0);
+		if (field->nulls_only)
+			TupleDescInitEntry(desc, v + 1, NULL, BOOLOID, -1, 0);
+		else
+			TupleDescInitEntry(desc, v + 1, NULL, field->type, field->typmod, 0);
 	}
 	for (int k = 0; k < side->nkeys; k++)
 	{

@@ -131,9 +131,10 @@ merge_dense_window(OuterMerge *merge, int64 low, int64 high)
 	{
 		MergeInput *input = &merge->inputs[i];
 		bool		active = a < merge->nactive && merge->active[a] == i;
-		BatchRow   *position = input->nvectors > 0 ? window->position[i] : absent;
+		bool		placed = input->nvectors > 0 && !merge->placeless;
+		BatchRow   *position = placed ? window->position[i] : absent;
 
-		if (input->nvectors > 0)
+		if (placed)
 			memset(position, 0xff, sizeof(BatchRow) * nslots);
 		if (!active)
 			continue;
@@ -144,7 +145,7 @@ merge_dense_window(OuterMerge *merge, int64 low, int64 high)
 		dense_scatter(input->stream->batch.image, input->from, input->to, low, position);
 		if (input->to - input->from == nslots)
 			full = true;
-		else if (input->nvectors > 0 && !full)
+		else if (placed && !full)
 			dense_and(absent, position, nslots);
 	}
 

@@ -11,6 +11,7 @@
 #include "merge/outer_merge.h"
 
 typedef struct GroupProduct GroupProduct;
+typedef struct RequiredMerge RequiredMerge;
 
 /*
  * A group of equal keys whose product is being handed out from the batches at
@@ -37,6 +38,7 @@ struct OuterMerge
 	int			memory_kb;
 	int			capacity;		/* most slots of a window */
 	bool		repeats;		/* some stream may hold a key more than once */
+	bool		placeless;		/* positions are of no use */
 	bool		fresh;			/* nothing has been read yet */
 	const KeyRange *range;
 	MemoryContext context;
@@ -55,6 +57,7 @@ struct OuterMerge
 
 	GroupCursor cursor;
 	GroupProduct *product;		/* a group that did not fit the batches at hand */
+	RequiredMerge *required;	/* NULL where no input is required */
 };
 
 /* merge_dense.c: a window of near slots of an exact key */
@@ -64,6 +67,12 @@ extern void merge_dense_window(OuterMerge *merge, int64 low, int64 high);
 /* merge_sparse.c: any key, without repeats */
 extern void merge_sparse_exact(OuterMerge *merge, int64 high);
 extern void merge_sparse_tree(OuterMerge *merge, int limit_input);
+
+/* merge_required.c: keys that all required inputs have */
+extern RequiredMerge *required_merge_create(const OuterMerge *merge);
+extern const MergeWindow *merge_required_next(OuterMerge *merge);
+extern bool merge_required_load(OuterMerge *merge);
+extern bool merge_required_group(const OuterMerge *merge, const GroupCursor *group);
 
 /* merge_repeats.c: any key, with repeats */
 extern void merge_repeats_window(OuterMerge *merge);

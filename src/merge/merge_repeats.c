@@ -149,6 +149,13 @@ repeats_fill(OuterMerge *merge)
 
 		if (rows == 0)
 			break;
+		if (merge->required && !merge_required_group(merge, group))
+		{
+			/* no row, however many there are of it */
+			if (repeats_used_up(merge, group))
+				break;
+			continue;
+		}
 		if (group->open || rows > merge->capacity - count)
 		{
 			if (count > 0)

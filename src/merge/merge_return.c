@@ -16,6 +16,9 @@
  * What lies before the bound that the stream was sought for last may be in the
  * batch in part only, and is not found there.
  *
+ * Where rows are dropped early, or some inputs only followed by others, every
+ * range is sought.
+ *
  * Rows of the batch that have been decoded stay so: they are marked, since the
  * ranges may lie anywhere in it.
  *
@@ -79,7 +82,7 @@ merge_input_leave(const OuterMerge *merge, MergeInput *input)
 {
 	const ColumnBatch *batch = &input->stream->batch;
 
-	if (input->at_hand)
+	if (input->at_hand && batch->nrows > 0)
 	{
 		input->first = false;
 		if (merge->key->exact && batch->image[batch->nrows - 1] < PG_INT64_MAX)

@@ -3,6 +3,8 @@
  * outer_merge.c
  *	  The full outer join of N sorted streams, a window at a time.
  *
+ * Where some inputs are required, see merge_required.c.  Else:
+ *
  *	  next:
  *		every input that has used up its batch gets its next one
  *		limit := the smallest last key of all batches at hand
@@ -93,6 +95,7 @@ outer_merge_create(const Key *key, int ninputs, MergeInput *inputs,
 				   int batch_rows, int memory_kb)
 {
 	OuterMerge *merge = palloc0(sizeof(OuterMerge));
+	bool		required = false;
 
 	Assert(batch_rows > 0 && batch_rows <= MAX_BATCH_ROWS);
 	merge->key = key;
@@ -104,8 +107,10 @@ outer_merge_create(const Key *key, int ninputs, MergeInput *inputs,
 	merge->fresh = true;
 	for (int i = 0; i < ninputs; i++)
 	{
-		if (inputs[i].stream->spec->duplicates == DUPLICATES_ALL)
+		if (inputs[i].role != STREAM_NOT_READ &&
+			inputs[i].stream->spec->duplicates == DUPLICATES_ALL)
 			merge->repeats = true;
+		required |= inputs[i].role == STREAM_REQUIRED;
 	}
 
 	/*
@@ -116,6 +121,8 @@ outer_merge_create(const Key *key, int ninputs, MergeInput *inputs,
 	allocate_slots(merge);
 	allocate_positions(merge);
 	allocate_places(merge);
+	if (required)
+		merge->required = required_merge_create(merge);
 	return merge;
 }
 
@@ -135,13 +142,17 @@ outer_merge_start(OuterMerge *merge, const KeyRange *range)
 	{
 		MergeInput *input = &merge->inputs[i];
 
-		if (range && range->empty)
+		if (input->tests)
+			input->tests->range = range;
+		if ((range && range->empty) || input->role == STREAM_NOT_READ)
 		{
 			input->ended = true;
-			input->loaded = false;
+			input->loaded = input->final = false;
+			input->from = input->to = input->end = input->decoded = 0;
 			continue;
 		}
-		if (lower && merge_input_return(merge, input, lower))
+		if (lower && merge->required == NULL && input->tests == NULL &&
+			merge_input_return(merge, input, lower))
 			continue;
 		if (!merge->fresh || lower)
 			stream_seek(input->stream, lower);
@@ -149,6 +160,7 @@ outer_merge_start(OuterMerge *merge, const KeyRange *range)
 		input->from = input->to = input->end = input->decoded = 0;
 		input->loaded = input->final = input->ended = false;
 		input->inside = lower == NULL;
+		input->placed = false;
 	}
 	if (!(range && range->empty))
 		merge->fresh = false;
@@ -239,6 +251,16 @@ merge_load(OuterMerge *merge)
 			merge->active[merge->nactive++] = i;
 		input->to = input->from;
 	}
+}
+
+/* The same where only groups with all required inputs count; false at the end. */
+static bool
+merge_next_batches(OuterMerge *merge)
+{
+	if (merge->required)
+		return merge_required_load(merge);
+	merge_load(merge);
+	return merge->nactive > 0;
 }
 
 /* Positions of inputs that take no part in the window. */
@@ -449,18 +471,33 @@ outer_merge_next(OuterMerge *merge)
 		group_product_free(merge->product);
 		merge->product = NULL;
 	}
-	if (!merge->cursor.active)
+	if (merge->required && !merge->repeats)
+		return merge_required_next(merge);
+	do
 	{
-		merge_load(merge);
-		if (merge->nactive == 0)
+		CHECK_FOR_INTERRUPTS();
+		if (!merge->cursor.active && !merge_next_batches(merge))
 			return NULL;
-	}
-	merge_window(merge);
+		merge_window(merge);
+	} while (merge->product == NULL && window->nrows == 0);
 	if (merge->product == NULL)
 		for (int a = 0; a < merge->nactive; a++)
 			merge_input_decode(&merge->inputs[merge->active[a]]);
 	Assert(window->nrows > 0);
 	return window;
+}
+
+bool
+outer_merge_is_plain(const OuterMerge *merge)
+{
+	return !merge->repeats && merge->required == NULL;
+}
+
+void
+outer_merge_forgo_positions(OuterMerge *merge)
+{
+	Assert(outer_merge_is_plain(merge));
+	merge->placeless = true;
 }
 
 const MergeWindow *
@@ -491,5 +528,10 @@ outer_merge_close(OuterMerge *merge)
 		group_product_free(merge->product);
 	merge->product = NULL;
 	for (int i = 0; i < merge->ninputs; i++)
-		merge->inputs[i].stream->methods->close(merge->inputs[i].stream);
+	{
+		ColumnStream *stream = merge->inputs[i].stream;
+
+		if (stream)
+			stream->methods->close(stream);
+	}
 }

@@ -9,6 +9,7 @@
 #define OUTERJOIN_OUTER_MERGE_H
 
 #include "column/column_stream.h"
+#include "stream/filtered.h"
 
 typedef enum StreamRole
 {
@@ -35,10 +36,11 @@ extern void field_vector_init(FieldVector *vector, int field, int batch_rows);
 
 typedef struct MergeInput
 {
-	ColumnStream *stream;
+	ColumnStream *stream;		/* NULL if it is not read */
 	StreamRole	role;
 	int			nvectors;
 	FieldVector *vectors;		/* the wanted fields, decoded for the window's rows */
+	RowTests   *tests;			/* of a filtered stream, which is told of the range; or NULL */
 
 	/* the merge's own; others may read them */
 	int			from;			/* window: rows [from, to) of the batch */
@@ -63,6 +65,9 @@ typedef struct MergeInput
 	int64		floor;			/* exact keys: all rows with an image from here on are
 								 * in the batch or behind it */
 	int64		patience;		/* rows to be passed over before a seek is better */
+	bool		placed;			/* the two below are set */
+	int64		start_image;	/* of the first key read since open or seek, ... */
+	int64		start_rows;		/* ... and the stream's rows_read before it */
 } MergeInput;
 
 /*
@@ -83,7 +88,8 @@ typedef struct MergeWindow
 typedef struct OuterMerge OuterMerge;
 
 /*
- * Takes over the streams; allocates in the current context, and borrows key
+ * With an input that is required, only keys that all required inputs have make
+ * rows.  Takes over the streams; allocates in the current context, and borrows key
  * and inputs.  batch_rows is the resources' of the streams.  memory_kb bounds
  * what a group of duplicates may hold before it spills.
  */
@@ -102,6 +108,18 @@ extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
  * until the next call.
  */
 extern const MergeWindow *outer_merge_next(OuterMerge *merge);
+
+/*
+ * Does every row of every input stand in just one row of the result?  Then a
+ * window holds the rows [from, to) of every input.
+ */
+extern bool outer_merge_is_plain(const OuterMerge *merge);
+
+/*
+ * Nobody will look at the positions of a plain merge from now on, which spares
+ * making them where that is worth it.
+ */
+extern void outer_merge_forgo_positions(OuterMerge *merge);
 
 /* Where windows are handed out: the position arrays stay the same for the merge's life. */
 extern const MergeWindow *outer_merge_window(const OuterMerge *merge);

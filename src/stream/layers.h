@@ -28,12 +28,28 @@ typedef const char *(*RowFile) (ColumnStream *stream, int row);
 extern ColumnStream *order_check_open(ColumnStream *base, DuplicatePolicy duplicates,
 									  const StreamResources *resources, RowFile row_file);
 
-/* Several sorted files as one stream, merged by key, then by place in the list, then by row. */
+/*
+ * The rows of base, a format's stream that can go back and was opened with
+ * resources->file_key, from the file's end to its top; "key" is that key
+ * flipped.
+ */
+extern ColumnStream *backward_open(ColumnStream *base, const Key *key,
+								   const StreamResources *resources);
+
+/*
+ * Several sorted files as one stream, merged by key, then by place in the
+ * list, then by row; the other way where there is a file_key.  NULL if one of
+ * them cannot be read from its end then.
+ */
 extern ColumnStream *segments_open(const StreamSpec *spec, List *files, const Key *key,
 								   const bool *wanted, const StreamResources *resources);
 extern const char *segments_row_file(ColumnStream *stream, int row);
 
-/* Files in any order as one sorted stream; equal keys by place in the list, then by row. */
+/*
+ * Files in any order as one sorted stream; equal keys by place in the list,
+ * then by row.  With a file_key they are read, and checked, in the order
+ * that they have, and sorted by "key" all the same.
+ */
 extern ColumnStream *sorted_open(const StreamSpec *spec, List *files, const Key *key,
 								 const bool *wanted, const StreamResources *resources);
 extern const char *sorted_row_file(ColumnStream *stream, int row);

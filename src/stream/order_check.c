@@ -26,6 +26,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -486,7 +487,8 @@ init_held_row(OrderCheck *check)
 	for (int i = 0; i < spec->nfields; i++)
 	{
 		if (check->stream.wanted[i])
-			get_typlenbyval(spec->fields[i].type, &held->typlen[i], &held->typbyval[i]);
+			get_typlenbyval(spec->fields[i].nulls_only ? BOOLOID : spec->fields[i].type,
+							&held->typlen[i], &held->typbyval[i]);
 	}
 	allocate_map(check);
 }

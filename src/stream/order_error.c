@@ -10,6 +10,9 @@
  *	one column the wrong way, always		sorted the other way
  *	texts whose bytes ascend				sorted bytewise, not by the collation
  *
+ * A file read from its end is talked of in its own order: its batch is turned
+ * round first.
+ *
  * This is off the hot path: it may look at everything twice.
  *
  *-------------------------------------------------------------------------
@@ -61,18 +64,18 @@ decimal_texts_ascend(int64 a, int64 b)
 }
 
 static bool
-looks_sorted_as_text(const Key *key, const ColumnBatch *batch,
-					 const ColumnBatch *previous, int before, int row)
+looks_sorted_as_text(const Key *key, const ColumnBatch *look, const ColumnBatch *batch, int row,
+					 const ColumnBatch *previous, int before)
 {
 	if (!key->exact || !key_type_is_integer(key->columns[0].type))
 		return false;
 	if (!decimal_texts_ascend((int64) key_datum(key, previous, before, 0),
 							  (int64) key_datum(key, batch, row, 0)))
 		return false;
-	for (int i = 1; i < batch->nrows; i++)
+	for (int i = 1; i < look->nrows; i++)
 	{
-		if (!decimal_texts_ascend((int64) key_datum(key, batch, i - 1, 0),
-								  (int64) key_datum(key, batch, i, 0)))
+		if (!decimal_texts_ascend((int64) key_datum(key, look, i - 1, 0),
+								  (int64) key_datum(key, look, i, 0)))
 			return false;
 	}
 	return true;
@@ -126,9 +129,9 @@ looks_sorted_bytewise(const Key *key, const ColumnBatch *batch, int row,
 	return column->descending ? order > 0 : order < 0;
 }
 
-/* What the person can do, going by what most likely happened. */
+/* What the person can do, going by what most likely happened, as the batch "look" shows. */
 static const char *
-advice(const Key *key, const ColumnBatch *batch, int row,
+advice(const Key *key, const ColumnBatch *look, const ColumnBatch *batch, int row,
 	   const ColumnBatch *previous, int before)
 {
 	int			deciding = Max(deciding_column(key, previous, before, batch, row), 0);
@@ -137,27 +140,66 @@ advice(const Key *key, const ColumnBatch *batch, int row,
 	if (looks_sorted_bytewise(key, batch, row, previous, before, deciding))
 		return psprintf("The file looks sorted bytewise: declare column \"%s\" with COLLATE \"C\", or set the option \"sorted\" to \"false\".",
 						column->name);
-	if (!column->descending && looks_sorted_as_text(key, batch, previous, before, row))
+	if (!column->descending && looks_sorted_as_text(key, look, batch, row, previous, before))
 		return "The file looks sorted as text; set the option \"sorted\" to \"false\" to have the keys sorted while they are read.";
-	if (batch->nrows > 1 && looks_reversed(key, batch, deciding))
+	if (look->nrows > 1 && looks_reversed(key, look, deciding))
 		return psprintf("The file looks sorted in %s order: set the option \"descending\" to \"%s\" on column \"%s\", or the option \"sorted\" to \"false\".",
 						column->descending ? "ascending" : "descending",
 						column->descending ? "false" : "true", column->name);
 	return "Set the option \"sorted\" to \"false\" to have the keys sorted while they are read.";
 }
 
+/* Row "row" of "batch" stands in the file behind row "before" of "previous". */
+pg_noreturn static void
+report_order(const char *place, const Key *key, const ColumnBatch *look,
+			 const ColumnBatch *batch, int row, const ColumnBatch *previous, int before)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("key out of order in %s", place),
+			 errdetail("Key %s follows key %s.",
+					   key_text(key, batch, row), key_text(key, previous, before)),
+			 errhint("%s", advice(key, look, batch, row, previous, before))));
+	pg_unreachable();
+}
+
+/* The rows in the reverse order, under the flipped key. */
+static ColumnBatch *
+turned_batch(const Key *key, const ColumnBatch *batch)
+{
+	ColumnBatch *turned = palloc0(sizeof(ColumnBatch));
+	int			last = batch->nrows - 1;
+
+	turned->nrows = batch->nrows;
+	turned->image = palloc(sizeof(int64) * batch->nrows);
+	for (int i = 0; i <= last; i++)
+		turned->image[i] = key_flip_image(key, batch->image[last - i]);
+	if (key->exact)
+		return turned;
+	turned->key = palloc(sizeof(Datum *) * key->ncolumns);
+	for (int c = 0; c < key->ncolumns; c++)
+	{
+		turned->key[c] = palloc(sizeof(Datum) * batch->nrows);
+		for (int i = 0; i <= last; i++)
+			turned->key[c][i] = batch->key[c][last - i];
+	}
+	return turned;
+}
+
 void
 order_error(ColumnStream *base, int row, const ColumnBatch *previous, int before)
 {
 	const Key  *key = base->key;
+	const ColumnBatch *batch = &base->batch;
+	const ColumnBatch *turned;
+	const ColumnBatch *later;
 
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_EXCEPTION),
-			 errmsg("key out of order in %s", row_text(base, row)),
-			 errdetail("Key %s follows key %s.",
-					   key_text(key, &base->batch, row), key_text(key, previous, before)),
-			 errhint("%s", advice(key, &base->batch, row, previous, before))));
-	pg_unreachable();
+	if (!base->reversed)
+		report_order(row_text(base, row), key, batch, batch, row, previous, before);
+	turned = turned_batch(key, batch);
+	later = previous == batch ? turned : turned_batch(key, previous);
+	report_order(row_text(base, row - 1), key_flipped(key), turned,
+				 later, later->nrows - 1 - before, turned, turned->nrows - 1 - row);
 }
 
 void
@@ -172,7 +214,7 @@ repeat_error(ColumnStream *base, int row, const char *previous_file)
 		strcmp(previous_file, location.file) != 0;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
-			 errmsg("repeated key in %s", row_text(base, row)),
+			 errmsg("repeated key in %s", row_text(base, base->reversed ? row - 1 : row)),
 			 elsewhere ?
 			 errdetail("Key %s is in file \"%s\" already.", text, previous_file) :
 			 errdetail("Key %s occurs more than once.", text),

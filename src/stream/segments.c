@@ -21,6 +21,9 @@
  * the row in that segment's batch, and has fields decoded there: no segment
  * goes on to its next batch before the merged one has been given up.
  *
+ * From the end to the top everything is the same under the flipped key: a
+ * segment's first key is its file's last one, and the files stand in reverse.
+ *
  * Each segment checks its own order (order_check.c); the check above this
  * stream treats keys that repeat.
  *
@@ -42,7 +45,7 @@
 typedef struct Segment
 {
 	SegmentFile file;			/* with its source */
-	int			rank;			/* place in the list */
+	int			rank;			/* place in the list, from its end where that is read first */
 	KeyRow		first;
 	bool		last_known;
 	int64		last_image;		/* of its last key */
@@ -97,19 +100,30 @@ typedef struct SegmentsStream
  * Opening and closing one segment.
  */
 
-static void
+static void segment_close(SegmentsStream *self, Segment *segment);
+
+/* False, and not open, where it is to be read from its end and cannot be. */
+static bool
 segment_open(SegmentsStream *self, Segment *segment, const StreamResources *resources)
 {
+	const Key  *file_key = resources->file_key;
 	MemoryContext old;
 	ColumnStream *base;
 
 	segment->context = AllocSetContextCreate(self->context, "segment", ALLOCSET_DEFAULT_SIZES);
 	segment->resources = *resources;
 	old = MemoryContextSwitchTo(segment->context);
-	base = segment->file.format->open(self->stream.spec, &segment->file, self->stream.key,
+	base = segment->file.format->open(self->stream.spec, &segment->file,
+									  file_key != NULL ? file_key : self->stream.key,
 									  self->stream.wanted, &segment->resources);
+	if (file_key != NULL && base->can_go_back)
+		base = backward_open(base, self->stream.key, &segment->resources);
 	segment->stream = order_check_open(base, DUPLICATES_ALL, &segment->resources, NULL);
 	MemoryContextSwitchTo(old);
+	if (file_key == NULL || base->reversed)
+		return true;
+	segment_close(self, segment);
+	return false;
 }
 
 static void
@@ -257,7 +271,7 @@ ends_before_bound(SegmentsStream *self, Segment *segment)
 		if (!facts.has_range || !facts.range_certain)
 			return false;
 		segment->last_known = true;
-		segment->last_image = facts.last;
+		segment->last_image = self->resources->file_key != NULL ? facts.first : facts.last;
 	}
 	return segment->last_image < self->bound.image;
 }
@@ -277,7 +291,8 @@ activate(SegmentsStream *self, Segment *segment)
 	{
 		StreamResources resources = active_resources(self);
 
-		segment_open(self, segment, &resources);
+		if (!segment_open(self, segment, &resources))
+			elog(ERROR, "file \"%s\" could be read from its end before", segment->file.name);
 	}
 	if (before && segment->stream->can_seek)
 		stream_seek(segment->stream, &self->bound);
@@ -726,16 +741,18 @@ static const ColumnStreamMethods segments_methods = {
 	.close = segments_close,
 };
 
-/* Read the first key; false where the file has no row. */
+/* Read the first key; false where the file has no row.  *readable is segment_open's answer. */
 static bool
-learn_first_key(SegmentsStream *self, Segment *segment)
+learn_first_key(SegmentsStream *self, Segment *segment, bool *readable)
 {
 	StreamResources resources = *self->resources;
 	bool		found;
 
 	resources.block_bytes = Min(resources.block_bytes, FIRST_KEY_BYTES);
 	resources.batch_rows = resources.first_rows = 1;
-	segment_open(self, segment, &resources);
+	*readable = segment_open(self, segment, &resources);
+	if (!*readable)
+		return false;
 	if (segment->stream->can_seek)
 	{
 		self->stream.can_seek = true;
@@ -760,23 +777,25 @@ compare_first_keys(const void *a, const void *b, void *arg)
 	return x->rank < y->rank ? -1 : 1;
 }
 
-static void
+/* False, with the segments so far, if one cannot be read as it is wanted. */
+static bool
 learn_segments(SegmentsStream *self, List *files)
 {
 	int			nfiles = list_length(files);
 	Segment    *segments = palloc0(nfiles * sizeof(Segment));
+	bool		readable = true;
 
 	self->waiting = palloc(nfiles * sizeof(Segment *));
-	for (int i = 0; i < nfiles; i++)
+	for (int i = 0; i < nfiles && readable; i++)
 	{
 		Segment    *segment = &segments[i];
 
 		CHECK_FOR_INTERRUPTS();
 		segment->file = *(SegmentFile *) list_nth(files, i);
-		segment->rank = i;
+		segment->rank = self->resources->file_key != NULL ? nfiles - 1 - i : i;
 		segment->file.source = source_file_open(&self->stream.spec->folder, segment->file.name);
 		key_row_init(&segment->first, self->stream.key);
-		if (learn_first_key(self, segment))
+		if (learn_first_key(self, segment, &readable))
 			self->waiting[self->nsegments++] = segment;
 		else
 			source_file_close(segment->file.source);
@@ -786,6 +805,7 @@ learn_segments(SegmentsStream *self, List *files)
 
 	/* what was read to get here is not the scan's reading */
 	memset(&self->counters, 0, sizeof(StreamCounters));
+	return readable;
 }
 
 ColumnStream *
@@ -799,7 +819,11 @@ segments_open(const StreamSpec *spec, List *files, const Key *key,
 	self->context = CurrentMemoryContext;
 	self->bound_context = AllocSetContextCreate(CurrentMemoryContext, "segments bound",
 												ALLOCSET_SMALL_SIZES);
-	learn_segments(self, files);
+	if (!learn_segments(self, files))
+	{
+		segments_close(&self->stream);
+		return NULL;
+	}
 	self->heap = palloc(Max(self->nsegments, 1) * sizeof(Segment *));
 	self->key = palloc(key->ncolumns * sizeof(Datum *));
 	self->split_row = palloc(resources->batch_rows * sizeof(BatchRow));

@@ -45,6 +45,7 @@ typedef struct SortedStream
 	List	   *files;			/* SegmentFile, with their sources opened */
 	ColumnStream *program;		/* a program's stream, started at open */
 	StreamResources resources;	/* with batch_rows fit for the number of fields */
+	const Key  *file_key;		/* that the files are sorted by; NULL: the stream's, or none */
 	MemoryContext context;		/* whatever lives as long as the stream */
 	StreamCounters counters;	/* of the files read */
 
@@ -67,6 +68,13 @@ typedef struct SortedStream
 	ValueArena *arena;
 } SortedStream;
 
+/* What a field's values are sorted along as: of one with only nulls, nothing. */
+static Oid
+value_type(const FieldSpec *field)
+{
+	return field->nulls_only ? BOOLOID : field->type;
+}
+
 static TupleDesc
 make_descriptor(const SortedStream *sorted)
 {
@@ -84,7 +92,8 @@ make_descriptor(const SortedStream *sorted)
 	{
 		const FieldSpec *field = &sorted->stream.spec->fields[sorted->wanted[i]];
 
-		TupleDescInitEntry(desc, ++attno, NULL, field->type, field->typmod, 0);
+		TupleDescInitEntry(desc, ++attno, NULL, value_type(field),
+						   field->nulls_only ? -1 : field->typmod, 0);
 	}
 	return desc;
 }
@@ -162,14 +171,30 @@ put_file(SortedStream *sorted, ColumnStream *base, TupleTableSlot *slot, int pla
 	base->methods->close(base);
 }
 
+/*
+ * A file's or a program's rows, as they come.  What is declared to be sorted
+ * is held to it, even where it is wanted in another order.
+ */
+static ColumnStream *
+open_input(SortedStream *sorted, SegmentFile *file)
+{
+	const StreamSpec *spec = sorted->stream.spec;
+	const Key  *key = sorted->file_key != NULL ? sorted->file_key : sorted->stream.key;
+	ColumnStream *base = file->format->open(spec, file, key, sorted->stream.wanted,
+											&sorted->resources);
+
+	if (!spec->sorted)
+		return base;
+	return order_check_open(base, DUPLICATES_ALL, &sorted->resources, NULL);
+}
+
 static void
 put_named_file(SortedStream *sorted, SegmentFile *file, TupleTableSlot *slot, int place)
 {
 	MemoryContext context = AllocSetContextCreate(sorted->context, "file to sort",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	ColumnStream *base = file->format->open(sorted->stream.spec, file, sorted->stream.key,
-											sorted->stream.wanted, &sorted->resources);
+	ColumnStream *base = open_input(sorted, file);
 
 	MemoryContextSwitchTo(old);
 	put_file(sorted, base, slot, place);
@@ -401,7 +426,8 @@ list_wanted(SortedStream *sorted)
 			continue;
 		sorted->place[i] = place;
 		sorted->wanted[place] = i;
-		get_typlenbyval(spec->fields[i].type, &sorted->typlen[place], &sorted->typbyval[place]);
+		get_typlenbyval(value_type(&spec->fields[i]), &sorted->typlen[place],
+						&sorted->typbyval[place]);
 		sorted->nwanted++;
 	}
 }
@@ -452,8 +478,7 @@ open_files(SortedStream *sorted)
 		if (file->name != NULL)
 			file->source = source_file_open(&spec->folder, file->name);
 		else
-			sorted->program = file->format->open(spec, file, sorted->stream.key,
-												 sorted->stream.wanted, &sorted->resources);
+			sorted->program = open_input(sorted, file);
 	}
 }
 
@@ -466,6 +491,8 @@ sorted_open(const StreamSpec *spec, List *files, const Key *key, const bool *wan
 	stream_init(&sorted->stream, &sorted_methods, spec, key, wanted);
 	sorted->files = files;
 	sorted->resources = *resources;
+	sorted->file_key = resources->file_key;
+	sorted->resources.file_key = NULL;
 	sorted->context = CurrentMemoryContext;
 	list_wanted(sorted);
 	fit_batch(sorted);

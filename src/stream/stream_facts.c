@@ -155,6 +155,7 @@ sum_files(const StreamSpec *spec, List *files, const Key *key, StreamFacts *sum)
 
 	sum->rows_exact = true;
 	sum->can_seek = true;
+	sum->can_go_back = true;
 	for (int i = 0; i < nfiles; i++)
 	{
 		SegmentFile file = *(SegmentFile *) list_nth(files, i);
@@ -180,6 +181,7 @@ sum_files(const StreamSpec *spec, List *files, const Key *key, StreamFacts *sum)
 		sum->rows_exact = sum->rows_exact && facts.rows_exact;
 		sum->blocks += facts.blocks;
 		sum->can_seek = sum->can_seek && facts.can_seek;
+		sum->can_go_back = sum->can_go_back && facts.can_go_back;
 		sum->bytes += facts.bytes;
 		sum->seek_rows += facts.seek_rows;
 	}
@@ -218,6 +220,8 @@ stream_facts(const StreamSpec *spec, const Key *key, StreamFacts *facts)
 	{
 		facts->has_range = false;
 		facts->can_seek = false;
+		/* sorted here, one way is as good as the other */
+		facts->can_go_back = true;
 	}
 	if (spec->duplicates == DUPLICATES_FIRST || spec->duplicates == DUPLICATES_LAST)
 		facts->rows_exact = false;

@@ -48,6 +48,8 @@
 #include "arrow/arrow_metadata.h"
 #include "server_stub.h"
 
+#define OUTPUT_BYTES	(1024 * 1024)
+
 #define INPUT_BYTES			(1 << 20)
 #define VIEW_BUFFER_BYTES	32768
 #define VIEW_BYTES			16
@@ -1486,6 +1488,8 @@ main(int argc, char **argv)
 	static Text texts[MAX_FIELDS];
 
 	server_stub_init();
+	/* as others write such files; pieces of a page would leave a page cache that is slow to be read */
+	(void) setvbuf(stdout, NULL, _IOFBF, OUTPUT_BYTES);
 	table_init(&table, argc, argv);
 	output.table = &table;
 	output.scratch = AllocSetContextCreate(CurrentMemoryContext, "message", ALLOCSET_DEFAULT_SIZES);

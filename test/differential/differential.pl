@@ -833,7 +833,48 @@ sub value_clause
 		return "coalesce($t$c->{name}::text, $t$other->{name}::text, '') " . pick('<>', '=') . " ''";
 	}
 	return "$t$c->{name} IN (" . join(', ', map { typed($value{ $c->{type} }->(), $c->{type}) } 1 .. 3) . ')' if chance(0.2);
+	return odd_value_clause($r, $t, $c) if chance(0.35);
 	return "$t$c->{name}" . ($c->{type} eq 'boolean' ? pick(' IS TRUE', ' IS NOT TRUE', '') : ' ' . pick('=', '<', '>', '<>') . ' ' . typed($value{ $c->{type} }->(), $c->{type}));
+}
+
+# forms that a stream can be required by, or only seems to be
+sub odd_value_clause
+{
+	my ($r, $t, $c) = @_;
+	my $name = "$t$c->{name}";
+	my $v = sub { return typed($value{ $c->{type} }->(), $c->{type}) };
+	my ($stream) = grep { grep { $_ == $c } @{ $_->{columns} } } @{ $r->{streams} };
+	my $near = pick(@{ $stream->{columns} });
+	my $far = pick(@{ $r->{columns} });
+	my @forms = (
+		sub { return "$name " . pick('=', '<>', '<') . ' ' . pick('ANY', 'ALL') . ' (ARRAY[' . join(', ', map { $v->() } 1 .. between(1, 3)) . pick('', ', NULL') . '])' },
+		sub { return "$name = ANY ('{}'::" . plain($c->{type}) . '[])' },
+		sub { return "NOT ($name " . pick('=', '<') . ' ' . $v->() . ')' },
+		sub { return "($name = " . $v->() . " OR $t$near->{name} IS NOT NULL)" },
+		sub { return "($name IS NOT NULL OR $t$far->{name} IS NOT NULL)" },
+		sub { return "(($name = " . $v->() . " AND $t$far->{name} IS NOT NULL) OR ($name IS NOT NULL AND $t$near->{name} IS NULL))" },
+		sub { return "$name IS NOT NULL AND $t$near->{name} IS NULL" },
+		sub { return "$name IS NOT NULL AND $t$far->{name} IS NULL" },
+		sub { return "$name IS " . pick('', 'NOT ') . 'DISTINCT FROM ' . pick($v->(), 'NULL') },
+		sub { return "$name = NULL" },
+		sub { return "length(${name}::text) " . pick('>', '<') . ' ' . between(0, 6) },
+		sub { return "${name}::text LIKE " . pick("'%'", "'a%'", "'1%'", "'%b'", "'_'", "''", "'\\\\%'", "'x'") },
+		sub { return "${name}::text " . pick('>', '<=', '=', '<>') . " '" . pick('', 'a', 'x', '3', 'NULL') . "'" },
+		sub { return "coalesce(${name}::text, 'none') = 'none'" },
+		sub { return "($name IS NULL) IS " . pick('TRUE', 'FALSE', 'NOT TRUE') },
+		sub { return "$name = (SELECT max(x.$c->{name}::text)::" . plain($c->{type}) . ' FROM T x)' },
+		sub { return "CASE WHEN $name IS NULL THEN $t$far->{name} IS NULL ELSE true END" },
+	);
+	my %like = map { ($_ => 1) } qw(text varchar(5));
+	push @forms, (sub { return "$name " . pick('LIKE', 'NOT LIKE', 'ILIKE') . ' ' . pick("'x%'", "'a%'", "'%'", "''", "'say%'", "'gr_n%'", "'a,b'") }) x 3 if $like{ $c->{type} };
+	my %whole = map { ($_ => 1) } qw(int2 int4 int8 public.small);
+	push @forms, (sub { return "$name " . pick('=', '<', '<=', '>', '>=', '<>') . ' ' . between(-40, 40) . pick('::int2', '::int4', '::int8', '::numeric', '') },
+		sub { return between(-40, 40) . ' ' . pick('=', '<', '>=') . " $name" },
+		sub { return "$name IN (" . join(', ', map { between(-40, 40) } 1 .. 12) . ')' }) x 2 if $whole{ $c->{type} };
+	my %float = map { ($_ => 1) } qw(float8 real);
+	push @forms, (sub { return "$name " . pick('=', '<', '<=', '>', '>=', '<>') . ' ' . pick("'NaN'", "'Infinity'", '0', '-1.5', '12::real', "'-0'::float8") }) x 4 if $float{ $c->{type} };
+	push @forms, (sub { return pick($name, "NOT $name", "$name IS FALSE", "$name IS NOT FALSE", "$name IS UNKNOWN", "$name = true") }) x 3 if $c->{type} eq 'boolean';
+	return pick(@forms)->();
 }
 
 sub clause
@@ -850,6 +891,48 @@ sub clause
 	return '(' . clause($r, $t) . ' OR ' . clause($r, $t) . ')';
 }
 
+# An aggregate of a column of this type.  Those whose result depends on the
+# order of the rows only where the rows have one order.
+sub aggregate
+{
+	my ($c, $type, $ordered) = @_;
+	my $plain = plain($type);
+	my @forms = ("count($c)", "count($c)", "count($c IS NULL OR NULL)", 'count(*)', "count(DISTINCT $c)", "max(length($c\::text))");
+	push @forms, ("sum($c)", "avg($c)", "sum($c + 1)", "stddev($c)", "bit_and(1) = 1 AND min($c)::numeric = min($c)::numeric", "min($c)", "max($c)")
+	  if $plain =~ /^(?:int\d|public.small)$/;
+	push @forms, ("sum($c)", "avg($c)::numeric(40,9)") if $plain =~ /^numeric/;
+	push @forms, ("min($c)", "max($c)") if $plain =~ /^(?:date|timestamp|timestamptz|timestamp\(0\)|time)$/ || $type eq 'text COLLATE "C"' || $plain =~ /^text$|^varchar/ && $type !~ /COLLATE/;
+	push @forms, ("sum($c)", "max($c)") if $plain eq 'interval' && $ordered;
+	push @forms, ("bool_and($c)", "bool_or($c)", "every($c)", "sum($c\::int)") if $plain eq 'boolean';
+	push @forms, ("sum($c)", "avg($c)", "min($c)", "max($c)", "sum($c * 2)", "var_pop($c)", "max($c\::float8)") if $plain =~ /^(?:float[48]|real)$/ && $ordered;
+	push @forms, ("string_agg($c\::text, '|')", "array_agg($c\::text)", "md5(string_agg($c\::text, '-'))", "json_agg($c\::text)") if $ordered;
+	push @forms, ("min($c)", "max($c)") if $plain =~ /^numeric/ && $ordered;
+	push @forms, "string_agg($c\::text, '|' ORDER BY $c\::text COLLATE \"C\")";
+	return pick(@forms);
+}
+
+sub aggregates_query
+{
+	my ($r) = @_;
+	my $ordered = !$r->{repeats};
+	my @keys = map { [ "k$_", $r->{key_types}[ $_ - 1 ] ] } 1 .. @{ $r->{key_types} };
+	my @columns = ((map { [ $_->{name}, $_->{type} ] } @{ $r->{columns} }), pick(@keys));
+	my $filtered = chance(0.3);
+	# a row in the order of a join would come anywhere
+	my $where = sub {
+		for (1 .. 100) { my $clause = clause($r, ''); return $clause if $clause !~ /SELECT|VALUES/ }
+		return 'true';
+	};
+	my @list = map { aggregate(@{ pick(@columns) }, $ordered) . ($filtered && chance(0.5) ? ' FILTER (WHERE ' . value_clause($r, '') . ')' : '') } 1 .. between(1, pick(2, 6));
+	@list = map { /DISTINCT|^bit_and|^md5|::numeric/ && / FILTER / ? s/ FILTER .*//r : $_ } @list;
+	push @list, 'count(*) + 1' if chance(0.3);
+	my $having = chance(0.1) ? ' HAVING count(*) ' . pick('>', '<') . ' ' . between(0, 100) : '';
+	my $clause = chance(0.4) ? 'true' : $where->();
+	my $order = join ', ', map { "k$_" . ($r->{descending}[ $_ - 1 ] ? ' DESC' : '') } 1 .. @{ $r->{key_types} };
+	my $select = 'SELECT ' . join(', ', @list);
+	return { sql => "$select FROM T WHERE $clause$having", oracle => "$select FROM (SELECT * FROM T ORDER BY $order) x WHERE $clause$having", quiet => $r->{repeats} };
+}
+
 # between the statements of a query that has several
 my $then = "\037";
 
@@ -862,6 +945,8 @@ sub make_query
 	my $direction = $r->{descending}[0] ? ' DESC' : '';
 	my @order = map { $keys[$_] . ($r->{descending}[$_] ? ' DESC' : '') } 0 .. $#keys;
 	my $in_order = join ', ', @order;
+	my @back = map { / DESC/ ? s/ DESC//r : "$_ DESC" } @order;
+	my $backward = join ', ', @back;
 	my @values = map { $_->{name} } @{ $r->{columns} };
 	my @all = (@keys, @values);
 	my @some = grep { chance(pick(0.2, 0.5, 1)) } @all;
@@ -886,7 +971,7 @@ sub make_query
 		sub {
 			my $order = join ', ', map { $_ . pick('', '', ' DESC') } @all;
 			$order = join(', ', @order, @values) if chance(0.5);
-			$order = join(', ', (map { / DESC/ ? s/ DESC//r : "$_ DESC" } @order), @values) if chance(0.2);
+			$order = join(', ', @back, @values) if chance(0.2);
 			return { sql => "SELECT $some FROM T WHERE " . clause($r, '') . " ORDER BY $order LIMIT " . between(0, 20) . ' OFFSET ' . pick(0, 0, between(0, 30)), ordered => 1 };
 		},
 		sub {
@@ -917,6 +1002,8 @@ sub make_query
 		sub { return { sql => "SELECT $xsome FROM T x JOIN T y ON $on WHERE " . clause($r, 'y.') } },
 		sub { return { sql => "SELECT count(*) FROM T x FULL JOIN (SELECT * FROM T WHERE " . clause($r, '') . ") y ON $on WHERE " . clause($r, 'x.') } },
 		sub { return { sql => "SELECT count(*) FROM T" } },
+		(sub { return aggregates_query($r) }) x 6,
+		sub { my $c = pick(@{ $r->{columns} }); return { sql => "SELECT n, (SELECT " . aggregate($c->{name}, $c->{type}, 0) . " FROM T x WHERE $ron AND n > 3) FROM r" } },
 		sub { return { sql => "SELECT 1 FROM T WHERE " . clause($r, '') } },
 		sub { return { sql => "SELECT EXISTS (SELECT FROM T WHERE " . clause($r, '') . ")" } },
 		sub { return { sql => "SELECT x FROM T x WHERE " . clause($r, 'x.') } },
@@ -948,6 +1035,20 @@ sub make_query
 			my $at = between(0, 5);
 			return { sql => "BEGIN$then DECLARE c CURSOR WITH HOLD FOR SELECT " . join(', ', @all) . " FROM T WHERE " . clause($r, '') . " ORDER BY $in_order, T::text$then FETCH $at FROM c$then COMMIT$then FETCH 5 FROM c$then CLOSE c", ordered => 1 };
 		},
+		# from the end to the top
+		sub { return { sql => "SELECT $keys FROM T WHERE " . pick('true', key_clause($r, ''), clause($r, '')) . " ORDER BY $backward" . pick('', ' LIMIT ' . between(0, 30), ' LIMIT ' . between(1, 9) . ' OFFSET ' . between(0, 30)), ordered => 1, loose => 1 } },
+		sub {
+			# without repeated keys, rows have one order
+			my $order = $r->{repeats} ? join(', ', @back, @values) : $backward;
+			return { sql => "SELECT $some FROM T WHERE " . pick('true', key_clause($r, ''), clause($r, '')) . " ORDER BY $order LIMIT " . between(0, 100) . ' OFFSET ' . pick(0, 0, between(0, 100)), ordered => 1 };
+		},
+		sub { return { sql => "SELECT $keys FROM T WHERE " . key_clause($r, '') . " ORDER BY $back[0]" . pick('', ' NULLS FIRST', ' NULLS LAST'), loose => 1 } },
+		sub { my $k = $no_min{$sql_type} ? "count(k1)" : pick('max(k1)', 'min(k1)', 'max(k1), min(k1)'); return { sql => "SELECT $k FROM T WHERE " . pick('true', key_clause($r, ''), clause($r, '')), loose => 1 } },
+		sub { return { sql => "SELECT r.n, l.* FROM r, LATERAL (SELECT $keys FROM T x WHERE x.k1 " . pick('=', '<', '<=', '>') . " r.k1 AND " . clause($r, 'x.') . " ORDER BY $backward LIMIT " . between(1, 4) . ") l", loose => 1 } },
+		sub {
+			my @fetches = map { pick('NEXT', 'PRIOR', 'FIRST', 'LAST', 'ABSOLUTE ' . between(-5, 20), 'FORWARD ' . between(0, 9), 'BACKWARD ' . between(0, 9), 'FORWARD ALL', 'BACKWARD ALL') } 1 .. 7;
+			return { sql => "BEGIN$then DECLARE c SCROLL CURSOR FOR SELECT $keys FROM T WHERE " . pick('true', key_clause($r, '')) . " ORDER BY $backward" . join('', map { "$then FETCH $_ FROM c" } @fetches) . "$then COMMIT", ordered => 1, loose => 1 };
+		},
 		sub { my $c = pick(@{ $r->{columns} }); return { sql => "SELECT $c->{name} IS NULL, count(*) FROM T GROUP BY 1" } },
 		sub { return { sql => "SELECT k1 IS NULL, count(*), row_number() OVER (ORDER BY k1$direction) FROM T GROUP BY k1" } },
 		sub { return { sql => "WITH m AS MATERIALIZED (SELECT * FROM T WHERE " . clause($r, '') . ") SELECT $some FROM m WHERE " . clause($r, '') } },
@@ -974,8 +1075,9 @@ my @settings = (
 	"IntervalStyle = 'iso_8601'", 'extra_float_digits = 0', "bytea_output = 'escape'", 'enable_incremental_sort = off',
 	'enable_seqscan = off', 'join_collapse_limit = 1', 'enable_hashjoin = off; SET enable_sort = off; SET enable_nestloop = off',
 	'enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off', 'random_page_cost = 0', 'cpu_tuple_cost = 0; SET cpu_operator_cost = 0',
-	(map { "outerjoin_fdw.batch_rows = $_" } 1, 2, 3, 7, 64, 1000),
+	(map { "outerjoin_fdw.batch_rows = $_" } 1, 2, 3, 7, 64, 1000), ('outerjoin_fdw.aggregates = off') x 3,
 	(map { "outerjoin_fdw.block_size = $_" } 64, 100, 1024), 'outerjoin_fdw.simd = off',
+	'outerjoin_fdw.required_streams = off', 'outerjoin_fdw.early_filters = off', 'outerjoin_fdw.backward = off',
 	'outerjoin_fdw.parameterized_paths = off',
 	('enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET enable_memoize = off') x 3);
 

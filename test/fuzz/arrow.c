@@ -5,8 +5,9 @@
  *
  * What can be read in large slices through large windows can be read in small
  * ones, and is the same: keys, and values of all fields as one type or
- * another.  A seek to a key misses no row of it.  What the file says of itself
- * without being read is so.  Whatever is wrong is an error that names the
+ * another.  A seek to a key misses no row of it.  From the end to the top the
+ * rows are the same ones.  What the file says of itself without being read is
+ * so.  Whatever is wrong is an error that names the
  * file, none of those that cannot happen.
  *
  * An input is six bytes that choose how to read, then the file:
@@ -293,6 +294,7 @@ typedef struct Reading
 	int64		last;
 	KeyBound	bound;
 	Datum		bound_value;
+	uint64	   *row_digests;	/* [MAX_ROWS] of read_each_row */
 } Reading;
 
 /* Rows of the batch at hand that count. */
@@ -445,6 +447,93 @@ read_from_bound(void *argument)
 	stream_seek(stream, NULL);
 	if (!stream_next_batch(stream) || stream->batch.image[0] != reading->first)
 		elog(ERROR, "the first row is not found again");
+}
+
+/* Each row of the batch at hand, with its key and all values. */
+static void
+digest_rows(const Reading *reading, ColumnStream *stream, uint64 *digests)
+{
+	static Datum values[LARGE_BATCH];
+	static bool isnull[LARGE_BATCH];
+	const Key  *key = &reading->question->key;
+
+	for (int row = 0; row < stream->batch.nrows; row++)
+		digests[row] = digest_datum(0, key->columns[0].type, key_datum(key, &stream->batch, row, 0));
+	for (int i = 0; i < reading->question->spec.nfields; i++)
+	{
+		stream->methods->decode(stream, i, 0, stream->batch.nrows, NULL, 0, values, isnull);
+		for (int row = 0; row < stream->batch.nrows; row++)
+		{
+			digests[row] = digest_bytes(digests[row], &isnull[row], sizeof(bool));
+			if (!isnull[row])
+				digests[row] = digest_datum(digests[row], reading->question->fields[i].type, values[row]);
+		}
+	}
+}
+
+static void
+read_each_row(void *argument)
+{
+	Reading    *reading = argument;
+	ColumnStream *stream = open_stream(reading);
+	int			rows = 0;
+
+	while (stream_next_batch(stream))
+	{
+		if (rows + stream->batch.nrows > MAX_ROWS)
+			elog(ERROR, "more rows than at first");
+		digest_rows(reading, stream, reading->row_digests + rows);
+		rows += stream->batch.nrows;
+	}
+	reading->rows = rows;
+}
+
+/* Of a file of which all rows are known: they must come again, the last ones first. */
+static void
+read_back(void *argument)
+{
+	Reading    *reading = argument;
+	const Key  *key = &reading->question->key;
+	ColumnStream *stream;
+	uint64		digests[LARGE_BATCH];
+	RowLocation location;
+	int			at = reading->rows;
+	bool		met = false;
+
+	reading->resources.file_key = key;
+	stream = open_stream(reading);
+	while (stream->methods->previous_batch(stream))
+	{
+		int			n = stream->batch.nrows;
+
+		if (n > at)
+			elog(ERROR, "more rows going back");
+		digest_rows(reading, stream, digests);
+		at -= n;
+		if (memcmp(digests, reading->row_digests + at, sizeof(uint64) * n) != 0)
+			elog(ERROR, "rows %d to %d are other ones going back", at + 1, at + n);
+		stream->methods->locate(stream, 0, &location);
+		if (location.row != at + 1)
+			elog(ERROR, "row %d is number %lld going back", at + 1, (long long) location.row);
+	}
+	if (at != 0)
+		elog(ERROR, "going back ends before row %d", at);
+	if (!reading->sorted)
+		return;
+	stream->methods->seek_back(stream, &reading->bound);
+	while (!met && stream->methods->previous_batch(stream))
+	{
+		for (int row = stream->batch.nrows - 1; row >= 0 && !met; row--)
+		{
+			int			order = key_compare_bound(key, &stream->batch, row, &reading->bound);
+
+			if (order < 0)
+				elog(ERROR, "a seek back to a key has missed it");
+			met = order == 0;
+		}
+	}
+	if (!met)
+		elog(ERROR, "a seek back to a key finds the top");
 }
 
 static void
@@ -633,7 +722,7 @@ judge(Question *question)
 		.question = question,
 		.context = CurrentMemoryContext,
 		.seek_row = -1,
-		.resources = {LARGE_BATCH, LARGE_BATCH, LARGE_BLOCK, 1024, true}
+		.resources = {.batch_rows = LARGE_BATCH,.first_rows = LARGE_BATCH,.block_bytes = LARGE_BLOCK,.memory_kb = 1024,.simd = true}
 	};
 	Reading		small = large;
 	bool		good;
@@ -641,7 +730,10 @@ judge(Question *question)
 	if (!attempt(ask, question) || question->spec.nkeys == 0)
 		return;
 	large.seek_row = (int) (Min(question->claimed, MAX_ROWS) * question->settings[4] / 256);
-	small.resources = (StreamResources){batch, 1, blocks[question->settings[2] % lengthof(blocks)], 1024, true};
+	small.resources = (StreamResources){
+		.batch_rows = batch,.first_rows = 1,.block_bytes = blocks[question->settings[2] % lengthof(blocks)],
+		.memory_kb = 1024,.simd = true
+	};
 	small.by_lists = true;
 
 	for (int i = 0; i < question->spec.nfields; i++)
@@ -665,6 +757,16 @@ judge(Question *question)
 	/* of run ends a search looks at more than a scan has checked */
 	for (int i = 0; i < composite_schema->nfields; i++)
 		good = good && composite_schema->fields[i].type != ARROW_RUN_END_ENCODED;
+	if (good && large.rows == question->claimed)
+	{
+		Reading		back = small;
+
+		back.row_digests = palloc(sizeof(uint64) * MAX_ROWS);
+		back.bound = large.bound;
+		back.sorted = large.sorted && large.rows > large.seek_row;
+		if (attempt(read_each_row, &back) && !attempt(read_back, &back) && !interrupted)
+			fail_input("going back fails in a sound file:");
+	}
 	if (good && large.rows == question->claimed && large.rows > large.seek_row && large.sorted)
 	{
 		small.bound = large.bound;

@@ -30,6 +30,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "csv/csv_backward.h"
 #include "csv/csv_facts.h"
 #include "csv/csv_reader.h"
 #include "csv/csv_scan.c"
@@ -1820,6 +1821,115 @@ play_seeks(void *argument)
 	stream->methods->close(stream);
 }
 
+/*
+ * Batches from the end: each must be the rows right before those of the last
+ * one, in the file's order.  The first one ends with row number "at_least" to
+ * "at_most" (rows count from 1; 0: none).
+ */
+static void
+compare_back(FileCase *file, ColumnStream *stream, int at_least, int at_most, int batches)
+{
+	int			at = -1;
+
+	while (batches-- > 0 && stream->methods->previous_batch(stream))
+	{
+		const ColumnBatch *batch = &stream->batch;
+		int			n = batch->nrows;
+		Datum		values[1000];
+		bool		isnull[1000];
+		RowLocation location;
+
+		if (n < 1 || n > file->resources.batch_rows)
+			set_failure(file, "a batch of %d rows, %d are the most", n, file->resources.batch_rows);
+		stream_decode(stream, 0, 0, n, values, isnull);
+		stream->methods->locate(stream, n - 1, &location);
+		if (at < 0)
+		{
+			at = (int) location.row;
+			if (at < at_least || at > at_most)
+				set_failure(file, "going back begins with row %d, not %d to %d", at, at_least, at_most);
+		}
+		for (int row = n - 1; row >= 0 && file->failure[0] == '\0'; row--, at--)
+		{
+			int64		want = at > 0 ? file->rows[at - 1].number : 0;
+			int64		image = batch->image[row];
+
+			if (row == 0)
+				stream->methods->locate(stream, row, &location);
+			if (at <= 0 || (file->column.descending ? image + 1 : image) != want)
+				set_failure(file, "going back, row %d has the key %lld, not %lld", at, (long long) image, (long long) want);
+			else if (!value_right(file, &file->rows[at - 1], values[row], isnull[row]))
+				set_failure(file, "going back, wrong value in row %d", at);
+			else if ((row == 0 || row == n - 1) &&
+					 (location.row != at || location.line != file->rows[at - 1].line))
+				set_failure(file, "going back, row %d is said to be row %lld, line %lld, not line %lld", at,
+							(long long) location.row, (long long) location.line,
+							(long long) file->rows[at - 1].line);
+		}
+		if (file->failure[0] != '\0')
+			return;
+		/* the row behind a batch is known as well */
+		stream->methods->locate(stream, n, &location);
+		if (at + n < file->nrows &&
+			(location.row != at + n + 1 || location.line != file->rows[at + n].line))
+			set_failure(file, "the row behind a batch is said to be row %lld, line %lld",
+						(long long) location.row, (long long) location.line);
+	}
+	if (batches >= 0 && at > 0)
+		set_failure(file, "going back ends before row %d", at);
+	if (batches >= 0 && at < 0 && at_least > 0)
+		set_failure(file, "going back, no rows instead of %d", at_least);
+}
+
+/* The last row that may come: not more than some 16 kB behind the last one wanted. */
+static int
+last_near(const FileCase *file, int within, bool can_seek)
+{
+	size_t		from = within < file->nrows ? file->rows[within].offset : file->text.length;
+	int			i = within;
+
+	if (!can_seek || file->text.length < 64 * 1024)
+		return file->nrows;
+	while (i < file->nrows && file->rows[i].offset - from < 17 * 1024)
+		i++;
+	return i;
+}
+
+static void
+play_backward(void *argument)
+{
+	FileCase   *file = argument;
+	const bool	wanted[] = {true};
+	ColumnStream *stream;
+
+	write_case(file);
+	file->resources.file_key = &file->key;
+	stream = csv_column_format.open(&file->spec, &file->segment, &file->key, wanted, &file->resources);
+	if (!stream->can_go_back)
+		set_failure(file, "cannot be read from its end");
+	for (int i = 0; i < 8 && file->failure[0] == '\0'; i++)
+	{
+		int64		number = file->nrows > 0 ? file->rows[random_below(file->nrows)].number + random_below(3) - 1 : 0;
+		bool		inclusive = one_in(2);
+		int			within = first_within(file, number, !inclusive);
+		int64		image = file->column.descending ? number - 1 : number;
+		Datum		value = Int64GetDatum(file->column.descending ? -number : number);
+		KeyBound	bound = {.ncolumns = 1, .inclusive = inclusive, .image = image, .values = &value};
+
+		if (i == 0 || one_in(3))
+		{
+			if (i > 0)
+				stream->methods->seek_back(stream, NULL);
+			compare_back(file, stream, file->nrows, file->nrows, one_in(3) ? 3 : INT_MAX);
+			continue;
+		}
+		stream->methods->seek_back(stream, &bound);
+		compare_back(file, stream, within, last_near(file, within, !file->multiline),
+					 one_in(2) ? 3 : INT_MAX);
+	}
+	stream->methods->close(stream);
+}
+
 static void
 random_style(FileStyle *style)
 {
@@ -1869,6 +1979,238 @@ test_seeks(uint64 seed, int rounds)
 	}
 	tap_ok(failed == 0, "seeks in %d files miss nothing, read little before, and know where they are", rounds);
 	tap_ok(rounds < 50 || large > rounds / 4, "%d of them were large", large);
+}
+
+static void
+test_backward(uint64 seed, int rounds)
+{
+	int			failed = 0;
+	int			large = 0;
+
+	for (int i = 0; i < rounds && failed < 5; i++)
+	{
+		MemoryContext context = AllocSetContextCreate(TopMemoryContext, "round", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(context);
+		FileCase	file;
+		FileStyle	style;
+
+		random_style(&style);
+		make_case(&file, &style);
+		if (one_in(2))
+			file.resources.block_bytes = 1 + random_below(one_in(2) ? 100 : 10000);
+		file.resources.first_rows = 1 + random_below(200);
+		if (!file.multiline && one_in(3))
+			file.spec.text.multiline = MULTILINE_FALSE;
+		large += file.text.length > 64 * 1024;
+		if (!server_stub_try(play_backward, &file))
+			set_failure(&file, "error: %s (%s)", server_stub_error.message, server_stub_error.context);
+		if (file.failure[0] != '\0')
+		{
+			failed++;
+			tap_note("seed %llu round %d: %s, line end %02x, header %d, skip %d, quoted %d, multiline %d, latin1 %d, marker %d, %d rows, %zu bytes, blocks of %zu: %s",
+					 (unsigned long long) seed, i, style.csv ? "csv" : "text", style.line_end[0], style.header,
+					 style.skip, style.quoted, file.multiline, style.latin1, style.marker, style.nrows,
+					 file.text.length, file.resources.block_bytes, file.failure);
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(context);
+	}
+	tap_ok(failed == 0, "%d files read from their ends have the same rows, the same places, and nothing is missed", rounds);
+	tap_ok(rounds < 50 || large > rounds / 4, "%d of them were large", large);
+}
+
+/* Any text, forward and backward. */
+typedef struct BothWays
+{
+	CsvDialect	dialect;
+	Text		text;
+	int			max_rows;
+	size_t		block_bytes;
+	bool		simd;
+
+	uint64	   *digests;		/* of rows, going forward */
+	int			nrows;
+	int			capacity;
+	bool		backward;		/* could be read so */
+	char		failure[400];
+} BothWays;
+
+static uint64
+row_digest(const CsvReader *reader, int row)
+{
+	uint64		digest = UINT64CONST(14695981039346656037);
+	int64		place[2];
+	const unsigned char *p;
+
+	csv_reader_locate(unconstify(CsvReader *, reader), row, &place[0], &place[1]);
+	p = (const unsigned char *) place;
+	for (size_t i = 0; i < sizeof(place); i++)
+		digest = (digest ^ p[i]) * UINT64CONST(1099511628211);
+	for (int f = 0; f < reader->wanted.nwanted; f++)
+	{
+		uint32		length = reader->fields[f].length[row];
+
+		/* the scan leaves the null string to whoever decodes */
+		if ((length & TEXT_FIELD_QUOTED) == 0 && length == (uint32) reader->grammar.null_length &&
+			memcmp(reader->fields[f].base + reader->fields[f].offset[row], reader->grammar.null, length) == 0)
+			length = TEXT_FIELD_NULL;
+		digest = (digest ^ length) * UINT64CONST(1099511628211);
+		if (length == TEXT_FIELD_NULL)
+			continue;
+		p = (const unsigned char *) reader->fields[f].base + reader->fields[f].offset[row];
+		for (uint32 i = 0; i < (length & ~TEXT_FIELD_QUOTED); i++)
+			digest = (digest ^ p[i]) * UINT64CONST(1099511628211);
+	}
+	return digest;
+}
+
+static CsvReader *
+begin_reader(BothWays *both)
+{
+	SourceFile *source = source_file_open(&(Folder){.base = scratch}, "f.csv");
+	CsvReader  *reader = csv_reader_create(&both->dialect, file_source_create(source, both->block_bytes, 2),
+										   source, both->max_rows, both->block_bytes, both->simd,
+										   CurrentMemoryContext);
+	static const int all[] = {0, 1, 2};
+
+	csv_reader_begin(reader);
+	if (reader->nfields > 0)
+		csv_reader_want(reader, all, Min(reader->nfields, (int) lengthof(all)));
+	return reader;
+}
+
+static void
+read_forward(void *argument)
+{
+	BothWays   *both = argument;
+	CsvReader  *reader = begin_reader(both);
+	int			n;
+
+	while (reader->nfields > 0 && (n = csv_reader_next(reader, both->max_rows)) > 0)
+	{
+		for (int row = 0; row < n && both->nrows < both->capacity; row++)
+			both->digests[both->nrows++] = row_digest(reader, row);
+	}
+	byte_source_close(reader->source);
+}
+
+static void
+read_backward(void *argument)
+{
+	BothWays   *both = argument;
+	CsvReader  *reader = begin_reader(both);
+	size_t		block = reader->buffer.block_bytes;
+	CsvBackward backward;
+	int			at = both->nrows;
+
+	both->backward = csv_backward_can(reader, &both->dialect, reader->file, true);
+	if (both->backward && reader->nfields > 0)
+	{
+		csv_backward_begin(&backward, reader, block, 1);
+		for (int64 to = backward.end; to > backward.first;)
+		{
+			int			rows = 1 + random_below(both->max_rows);
+			int64		from = csv_backward_rows(&backward, to, rows, Max(block / 2, 1));
+			int			n;
+
+			csv_reader_limit(reader, from, to);
+			n = csv_reader_next(reader, rows);
+			if (n == 0 || n > at)
+			{
+				set_failure(both, "bytes %lld to %lld hold %d rows, %d are left",
+							(long long) from, (long long) to, n, at);
+				break;
+			}
+			at -= n;
+			for (int row = 0; row < n; row++)
+			{
+				if (row_digest(reader, row) != both->digests[at + row])
+					set_failure(both, "row %d is another one going back", at + row + 1);
+			}
+			if (!csv_reader_is_through(reader))
+				set_failure(both, "bytes %lld to %lld hold more than %d rows",
+							(long long) from, (long long) to, n);
+			to = from;
+		}
+		if (at != 0)
+			set_failure(both, "%d rows less going back", at);
+	}
+	byte_source_close(reader->source);
+}
+
+static void
+play_both_ways(BothWays *both)
+{
+	FileCase	file;
+
+	init_case(&file);
+	file.text = both->text;
+	write_case(&file);
+	both->capacity = 100000;
+	both->digests = palloc(sizeof(uint64) * both->capacity);
+	if (!server_stub_try(read_forward, both))
+	{
+		/* then going back is an error, too, or ends; no more is asked for */
+		(void) server_stub_try(read_backward, both);
+		both->failure[0] = '\0';
+		if (server_stub_error.sqlerrcode == ERRCODE_INTERNAL_ERROR)
+			set_failure(both, "cannot happen: %s", server_stub_error.message);
+		both->backward = false;
+	}
+	else if (!server_stub_try(read_backward, both))
+		set_failure(both, "error: %s", server_stub_error.message);
+}
+
+static void
+test_both_ways(uint64 seed, int rounds)
+{
+	int			failed = 0;
+	int			backward = 0;
+
+	for (int i = 0; i < rounds && failed < 5; i++)
+	{
+		MemoryContext context = AllocSetContextCreate(TopMemoryContext, "round", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(context);
+		BothWays   *both = palloc0(sizeof(BothWays));
+		Round		round = {0};
+
+		choose_dialect(&both->dialect);
+		both->max_rows = one_in(3) ? 1 : 1 + random_below(50);
+		both->block_bytes = one_in(2) ? 1 + random_below(200) : 5000;
+		both->simd = one_in(2);
+		if (one_in(10))
+			add_string(&both->text, "\xEF\xBB\xBF");
+		if (one_in(3))
+			make_noise(&both->text, &both->dialect);
+		else
+			make_file(&both->text, &both->dialect);
+		if (one_in(6))
+			damage(&both->text);
+		add_bytes(&both->text, "", 0);
+		if (one_in(6))
+		{
+			both->dialect.encoding = PG_LATIN1;
+			round.text = both->text;
+			both->text = latin1_of(&round);
+		}
+		play_both_ways(both);
+		backward += both->backward && both->nrows > 1;
+		if (both->failure[0] != '\0')
+		{
+			failed++;
+			round.dialect = both->dialect;
+			round.file = both->text;
+			round.block_bytes = both->block_bytes;
+			round.max_rows = both->max_rows;
+			round.simd = both->simd;
+			strlcpy(round.failure, both->failure, sizeof(round.failure));
+			show_round(&round, seed, i);
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(context);
+	}
+	tap_ok(failed == 0, "%d random texts have the same rows from their ends", rounds);
+	tap_ok(rounds < 100 || backward > rounds / 10, "%d of them had some", backward);
 }
 
 /* ------------------------------------------------------------ facts */
@@ -2007,6 +2349,8 @@ main(int argc, char **argv)
 	test_marks(rounds);
 	test_taken(rounds);
 	test_seeks(seed, rounds / 50);
+	test_backward(seed, rounds / 40);
+	test_both_ways(seed, rounds / 2);
 	test_random_facts(rounds / 50);
 	test_facts();
 	unlink(psprintf("%s/f.csv", scratch));

@@ -11,6 +11,10 @@
  * bigint (exact), text in a case-blind order (not exact, with images that may
  * tie), or one of each.
  *
+ * In half of the random joins some inputs are required, some of these with a
+ * test on a field, some of the others not read: the model leaves out the groups
+ * that lack a required stream, and of that stream the rows that fail the test.
+ *
  * The model never compares key values: it knows the numbers that the keys
  * were made of.
  *
@@ -183,9 +187,12 @@ typedef struct MockStream
 	int			batches;
 	int			seeks;
 	int			decoded;		/* values */
+	int64		rows_read;
 	bool		closed;
 	MemoryContext batch_context;
 	bool	   *seen[MAX_FIELDS];
+	RowTests	tests;			/* one, if it has fields */
+	int			tested;			/* the field */
 } MockStream;
 
 static bool
@@ -206,6 +213,7 @@ mock_next_batch(ColumnStream *stream)
 	mock->first = mock->next;
 	mock->next += n;
 	mock->batches++;
+	mock->rows_read += n;
 	stream->batch.nrows = n;
 	stream->batch.image = palloc(sizeof(int64) * n);
 	for (int r = 0; r < n; r++)
@@ -256,13 +264,17 @@ mock_decode(ColumnStream *stream, int field, int from, int to,
 	MemoryContext old = MemoryContextSwitchTo(mock->batch_context);
 	char	   *space = palloc(TEXT_SPACE * Max(to - from, 1));
 
-	(void) nrows;
-	if (rows != NULL || from < 0 || to > stream->batch.nrows || from >= to || !mock->wanted[field])
+	if (from < 0 || to > stream->batch.nrows || from >= to || !mock->wanted[field] ||
+		(rows != NULL && (nrows <= 0 || rows[0] < from || rows[nrows - 1] >= to)))
 		elog(ERROR, "decode of field %d, rows [%d, %d)", field, from, to);
-	for (int r = from; r < to; r++)
+	for (int n = 0; n < (rows != NULL ? nrows : to - from); n++)
 	{
+		int			r = rows != NULL ? rows[n] : from + n;
 		const MockRow *row = &mock->rows[mock->first + r];
 		char		text[TEXT_SPACE];
+
+		if (rows != NULL && n > 0 && rows[n - 1] >= r)
+			elog(ERROR, "rows to decode do not ascend");
 
 		if (mock->seen[field][r])
 			elog(ERROR, "row %d of field %d decoded twice", r, field);
@@ -282,6 +294,43 @@ mock_decode(ColumnStream *stream, int field, int from, int to,
 			values[r] = Int64GetDatum(value_number(row->id, field));
 	}
 	MemoryContextSwitchTo(old);
+}
+
+/* Does a row with this value pass the test, which any row of another id may not? */
+static bool
+id_passes(int64 id)
+{
+	return id % 3 != 0;
+}
+
+static bool
+row_passes(const MockStream *mock, const MockRow *row)
+{
+	return mock->tests.ntests == 0 ||
+		(!value_is_null(row->id, mock->tested) && id_passes(row->id));
+}
+
+static int
+mock_pass(RowTests *tests, int test, const Datum *values, const bool *isnull,
+		  const BatchRow *rows, int nrows, BatchRow *out)
+{
+	int			count = 0;
+
+	(void) test;
+	for (int k = 0; k < nrows; k++)
+	{
+		int			row = rows != NULL ? rows[k] : k;
+		int64		number;
+
+		if (isnull[row])
+			continue;
+		number = tests->fields[0] == 1 ?
+			strtoll(VARDATA_ANY(DatumGetPointer(values[row])), NULL, 10) :
+			DatumGetInt64(values[row]);
+		if (id_passes(number / MAX_FIELDS))
+			out[count++] = (BatchRow) row;
+	}
+	return count;
 }
 
 static bool
@@ -336,8 +385,7 @@ mock_locate(ColumnStream *stream, int row, RowLocation *location)
 static void
 mock_count(ColumnStream *stream, StreamCounters *counters)
 {
-	(void) stream, (void) counters;
-	elog(ERROR, "the merge has no business with counters");
+	counters->rows_read += ((MockStream *) stream)->rows_read;
 }
 
 static void
@@ -395,6 +443,8 @@ static int64 windows_dense_gaps = 0;
 static int64 windows_straight = 0;
 static int64 windows_in_parts = 0;
 static int64 windows_product = 0;
+static int64 windows_required = 0;
+static int64 seeks_required = 0;
 
 static void
 join_fail(Join *join, const char *format,...) __attribute__((format(printf, 2, 3)));
@@ -461,6 +511,19 @@ join_want(Join *join, int i, int nfields, const int *fields)
 }
 
 static void
+join_test(Join *join, int i)
+{
+	MockStream *mock = &join->mocks[i];
+	StreamResources resources = {.batch_rows = join->batch_rows};
+
+	mock->wanted[mock->tested] = true;
+	mock->tests.fields = &mock->tested;
+	mock->tests.pass = mock_pass;
+	join->inputs[i].stream = filtered_open(&mock->stream, &mock->tests, &resources);
+	join->inputs[i].tests = &mock->tests;
+}
+
+static void
 join_open(Join *join)
 {
 	init_key(&join->key, join->columns, join->kind, join->descending);
@@ -478,6 +541,10 @@ join_open(Join *join)
 		mock->batch_context = AllocSetContextCreate(join->context, "mock batch",
 													ALLOCSET_DEFAULT_SIZES);
 		join->inputs[i].stream = &mock->stream;
+		if (join->inputs[i].role == STREAM_NOT_READ)
+			join->inputs[i].stream = NULL;
+		else if (mock->tests.ntests > 0)
+			join_test(join, i);
 		join->width += join->inputs[i].nvectors;
 	}
 	join->merge = outer_merge_create(&join->key, join->nstreams, join->inputs,
@@ -490,7 +557,9 @@ join_close(Join *join)
 	outer_merge_close(join->merge);
 	for (int i = 0; i < join->nstreams; i++)
 	{
-		if (!join->mocks[i].closed)
+		if (join->merge->required)
+			seeks_required += join->mocks[i].seeks;
+		if (!join->mocks[i].closed && join->inputs[i].role != STREAM_NOT_READ)
 			join_fail(join, "stream %d was not closed", i);
 	}
 	if (server_stub_tuplestores != 0)
@@ -526,6 +595,7 @@ static void
 count_window(const OuterMerge *merge, const MergeWindow *window, bool in_parts)
 {
 	windows_all++;
+	windows_required += merge->required != NULL;
 	if (window->slot)
 		windows_dense_gaps++;
 	else if (merge->product)
@@ -780,6 +850,22 @@ model_product(Model *model, const ModelRow *rows, int n, int stream, int column,
 	}
 }
 
+/* Does the group have rows of all required streams? */
+static bool
+model_has_required(const Join *join, const ModelRow *rows, int n)
+{
+	for (int i = 0; i < join->nstreams; i++)
+	{
+		bool		found = join->inputs[i].role != STREAM_REQUIRED;
+
+		for (int r = 0; r < n && !found; r++)
+			found = rows[r].stream == i;
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
 static void
 model_read(Model *model, const Join *join, const ModelRange *range)
 {
@@ -799,7 +885,8 @@ model_read(Model *model, const Join *join, const ModelRange *range)
 	{
 		for (int r = 0; r < join->mocks[i].nrows; r++)
 		{
-			if (model_row_inside(&join->mocks[i].rows[r], range))
+			if (model_row_inside(&join->mocks[i].rows[r], range) &&
+				row_passes(&join->mocks[i], &join->mocks[i].rows[r]))
 				rows[n++] = (ModelRow) {&join->mocks[i].rows[r], i};
 		}
 	}
@@ -810,6 +897,8 @@ model_read(Model *model, const Join *join, const ModelRange *range)
 		to = from + 1;
 		while (to < n && compare_rows(rows[from].row, rows[to].row) == 0)
 			to++;
+		if (!model_has_required(join, rows + from, to - from))
+			continue;
 		row[0] = rows[from].row->number[0];
 		row[1] = rows[from].row->number[1];
 		row[2] = -1;
@@ -932,7 +1021,7 @@ join_check(Join *join, const ModelRange *range)
 /*
  * Streams as text, "1=red 2=green 4", a value "-" or none at all being null; a
  * key of two columns is "1/a".  A stream that begins with "!" is read for its
- * keys alone, one with "*" may repeat keys.
+ * keys alone, one with "*" may repeat keys; "+" is required, "?" looked up.
  */
 static void
 parse_stream(Join *join, int i, const char *text)
@@ -941,12 +1030,17 @@ parse_stream(Join *join, int i, const char *text)
 	int			fields[] = {1};
 	char	   *copy = pstrdup(text);
 	bool		keys_only = false;
+	StreamRole	role = STREAM_OUTER;
 	char	   *rest;
 
-	for (; *copy == '!' || *copy == '*'; copy++)
+	for (; *copy && strchr("!*+?", *copy); copy++)
 	{
 		if (*copy == '!')
 			keys_only = true;
+		else if (*copy == '+')
+			role = STREAM_REQUIRED;
+		else if (*copy == '?')
+			role = STREAM_LOOKED_UP;
 		else
 			mock->spec.duplicates = DUPLICATES_ALL;
 	}
@@ -970,6 +1064,8 @@ parse_stream(Join *join, int i, const char *text)
 			row->key = join->kind == KEY_BIGINT_TEXT ? second : token;
 	}
 	join_want(join, i, keys_only ? 0 : 1, fields);
+	if (role != STREAM_OUTER)
+		join->inputs[i].role = role;
 }
 
 static void
@@ -1515,6 +1611,73 @@ test_large_groups(void)
 	tap_ok(server_stub_spills > 0, "a group has outgrown its memory");
 }
 
+/* ------------------------------------------------------------ required inputs */
+
+static void
+test_required(void)
+{
+	check_by_hand(KEY_BIGINT, false,
+				  STREAMS("+1=red 2=green 4=red 6=blue", "?2=28 3=9 4=17 6=11", "?1=87.9 2=21.0 3=107"),
+				  "1 red - 87.9; 2 green 28 21.0; 4 red 17 -; 6 blue 11 -",
+				  "colour required");
+	check_by_hand(KEY_BIGINT, false,
+				  STREAMS("+1=red 2=green 4=red 6=blue", "+2=28 3=9 4=17 6=11", "?1=87.9 2=21.0 3=107"),
+				  "2 green 28 21.0; 4 red 17 -; 6 blue 11 -", "two of three required");
+	check_by_hand(KEY_BIGINT, false,
+				  STREAMS("+1=red 2=green 4=red 6=blue", "+2=28 3=9 4=17 6=11", "+1=87.9 2=21.0 3=107"),
+				  "2 green 28 21.0", "all required");
+	check_by_hand(KEY_BIGINT, false, STREAMS("?1=a 2=b", "+", "?1=c"), "", "an empty one required");
+	check_by_hand(KEY_BIGINT, false, STREAMS("+1=a 3=b", "+2=c 4=d"), "", "no key in common");
+	check_by_hand(KEY_BIGINT, false, STREAMS("!+1 3 7", "?3 7=c", "!+3 7 9"), "3 -; 7 c",
+				  "required for their keys");
+	check_by_hand(KEY_BIGINT, false,
+				  STREAMS("+-9223372036854775808=a 0=b 9223372036854775807=c", "?-9223372036854775808=d 9223372036854775807=e",
+						  "+-9223372036854775808=f 1 9223372036854775807=g"),
+				  "-9223372036854775808 a d f; 9223372036854775807 c e g", "required at both ends of bigint");
+	check_by_hand(KEY_BIGINT, true, STREAMS("+9=a 5=b 1=c", "?9=d 1=e", "+5=f 1=g"), "5 b - f; 1 c e g",
+				  "required, descending");
+	check_by_hand(KEY_TEXT, false, STREAMS("?Abel=1 berta=2", "+abel=3 Caesar=4 dora=7", "?BERTA=5 caesar=6"),
+				  "Abel 1 3 -; Caesar - 4 6; dora - 7 -", "the spelling of one that is looked up");
+	check_by_hand(KEY_TEXT, false, STREAMS("+a=1 b=2", "?A=3", "+A=4 B=5"), "a 1 3 4; b 2 - 5",
+				  "the spelling of one that is required");
+	check_by_hand(KEY_BIGINT, false, STREAMS("*+1=x 1=y 2=z 4=v", "*?1=p 1=q 3=r", "+1=s 2=t 3=u"),
+				  "1 x p s; 1 x q s; 1 y p s; 1 y q s; 2 z - t", "products of required groups");
+	check_by_hand(KEY_TEXT, false, STREAMS("*?a=1 A=2 b=3", "+a=4 c=5", "*?c=6 C=7"),
+				  "a 1 4 -; A 2 4 -; c - 5 6; c - 5 7", "repeats that are looked up");
+}
+
+/* A few keys find their partners by seeks, and only they are decoded. */
+static void
+test_leapfrog(void)
+{
+	for (int can_seek = 0; can_seek < 2; can_seek++)
+	{
+		Join	   *join = join_create(KEY_BIGINT, 3, 16);
+		int			fields[] = {0};
+
+		for (int i = 0; i < 3; i++)
+		{
+			join_want(join, i, 1, fields);
+			join->inputs[i].role = i < 2 ? STREAM_REQUIRED : STREAM_LOOKED_UP;
+			join->mocks[i].can_seek = can_seek;
+		}
+		fill_numbers(join, 0, 5, 100, 30000);
+		fill_numbers(join, 1, 200000, 0, 1);
+		fill_numbers(join, 2, 100000, 0, 2);
+		join_open(join);
+		join_check(join, NULL);
+		tap_ok(join->failure[0] == '\0' && join->nrows == 5, "a few keys in many: %s", join->failure);
+		tap_ok(join->mocks[1].decoded < 100 && join->mocks[2].decoded < 100, "few rows are decoded");
+		if (can_seek)
+			tap_ok(join->mocks[1].batches < 60 && join->mocks[2].batches < 60 &&
+				   join->mocks[1].seeks >= 4, "a key far ahead is sought");
+		else
+			tap_ok(join->mocks[1].seeks == 0, "not where that means reading from the top");
+		join_close(join);
+		join_delete(join);
+	}
+}
+
 /* ------------------------------------------------------------ at random */
 
 typedef enum Density
@@ -1702,6 +1865,32 @@ random_fields(int *fields)
 	return n;
 }
 
+/* Some required, some of them tested; of the others those not read that can be. */
+static void
+make_roles(Join *join)
+{
+	int			first = random_below(join->nstreams);
+	int			often = 1 + random_below(6);
+
+	for (int i = 0; i < join->nstreams; i++)
+	{
+		MergeInput *input = &join->inputs[i];
+		MockStream *mock = &join->mocks[i];
+
+		if (i == first || (i > first && one_in(often)))
+		{
+			input->role = STREAM_REQUIRED;
+			mock->tests.ntests = one_in(3) ? 1 : 0;
+			mock->tested = random_below(MAX_FIELDS);
+		}
+		else if (input->nvectors == 0 && mock->spec.duplicates != DUPLICATES_ALL &&
+				 (join->kind == KEY_BIGINT || i > first))
+			input->role = STREAM_NOT_READ;
+		else
+			input->role = STREAM_LOOKED_UP;
+	}
+}
+
 static void
 make_round(Round *round, int nstreams, int batch_rows, int nkeys)
 {
@@ -1730,6 +1919,8 @@ make_round(Round *round, int nstreams, int batch_rows, int nkeys)
 		if (round->repeats && one_in(2))
 			mock->spec.duplicates = DUPLICATES_ALL;
 	}
+	if (one_in(2))
+		make_roles(join);
 	join_open(join);
 	make_keys(round);
 	for (int i = 0; i < nstreams; i++)
@@ -1901,11 +2092,15 @@ main(int argc, char **argv)
 	test_ends_of_bigint();
 	test_many_streams();
 	test_large_groups();
+	test_required();
+	test_leapfrog();
 	test_cancel();
 	test_random(seed, rounds);
 	tap_note("%lld windows: %lld dense with gaps, %lld straight, %lld in parts, %lld of products",
 			 (long long) windows_all, (long long) windows_dense_gaps, (long long) windows_straight,
 			 (long long) windows_in_parts, (long long) windows_product);
+	tap_ok(windows_required > 0 && seeks_required > 0, "%lld windows of required streams, %lld seeks",
+		   (long long) windows_required, (long long) seeks_required);
 	tap_ok(windows_dense_gaps > 0 && windows_straight > 0 && windows_in_parts > 0 && windows_product > 0,
 		   "every kind of window was seen");
 	return tap_done();

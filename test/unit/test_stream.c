@@ -174,6 +174,7 @@ make_key(bool exact, bool descending)
 	column->typbyval = exact;
 	column->typlen = exact ? 8 : -1;
 	column->integer_like = exact;
+	column->abbreviates = !exact;	/* text_image plays the converter */
 	column->full.comparator = compare_texts;
 	column->full.ssup_reverse = descending;
 	return key;
@@ -197,25 +198,25 @@ typedef struct MemoryStream
 	const StreamResources *resources;
 	int			next;			/* row of the file that comes next */
 	int			first;			/* row of the file that the batch begins with */
+	bool		going_back;
 	MemoryContext batch_context;
 	int			decoded;		/* for fields' values: rows decoded twice are an error */
 	bool	   *seen[2];
 	StreamCounters counters;
 } MemoryStream;
 
-static bool
-memory_next_batch(ColumnStream *stream)
+/* Rows [first, first + n) become the batch. */
+static void
+memory_make_batch(MemoryStream *memory, int first, int n)
 {
-	MemoryStream *memory = (MemoryStream *) stream;
+	ColumnStream *stream = &memory->stream;
 	const Key  *key = stream->key;
-	int			n = 1 + random_below(memory->resources->batch_rows);
 	MemoryContext old;
 
 	/* every chunk is a malloc of its own: a sanitizer sees who is late */
 	MemoryContextReset(memory->batch_context);
 	old = MemoryContextSwitchTo(memory->batch_context);
-	n = Min(n, memory->file->nrows - memory->next);
-	memory->first = memory->next;
+	memory->first = first;
 	stream->batch.nrows = n;
 	stream->batch.image = palloc(Max(n, 1) * sizeof(int64));
 	stream->batch.key = NULL;
@@ -241,9 +242,7 @@ memory_next_batch(ColumnStream *stream)
 	for (int i = 0; i < 2; i++)
 		memory->seen[i] = palloc0(Max(n, 1));
 	MemoryContextSwitchTo(old);
-	memory->next += n;
 	memory->counters.rows_read += n;
-	return n > 0;
 }
 
 static int	decoded_twice = 0;
@@ -317,6 +316,57 @@ memory_seek(ColumnStream *stream, const KeyBound *bound)
 	memory->counters.seeks++;
 }
 
+static bool
+memory_next_batch(ColumnStream *stream)
+{
+	MemoryStream *memory = (MemoryStream *) stream;
+	int			n = 1 + random_below(memory->resources->batch_rows);
+
+	n = Min(n, memory->file->nrows - memory->next);
+	memory_make_batch(memory, memory->next, n);
+	memory->next += n;
+	return n > 0;
+}
+
+/* Going back, "next" is the first row of the file that has been delivered. */
+static bool
+memory_previous_batch(ColumnStream *stream)
+{
+	MemoryStream *memory = (MemoryStream *) stream;
+	int			n = 1 + random_below(memory->resources->batch_rows);
+
+	if (!memory->going_back)
+		memory->next = memory->file->nrows;
+	memory->going_back = true;
+	n = Min(n, memory->next);
+	memory->next -= n;
+	memory_make_batch(memory, memory->next, n);
+	return n > 0;
+}
+
+static void
+memory_seek_back(ColumnStream *stream, const KeyBound *bound)
+{
+	MemoryStream *memory = (MemoryStream *) stream;
+	int			nrows = memory->file->nrows;
+
+	memory->going_back = true;
+	memory->next = nrows;
+	if (bound == NULL || !memory->file->can_seek)
+		return;
+	while (memory->next > 0)
+	{
+		int			order = compare_numbers(stream->key, memory->file->rows[memory->next - 1].number,
+											bound_number(stream->key, bound));
+
+		if (order < 0 || (order == 0 && bound->inclusive))
+			break;
+		memory->next--;
+	}
+	memory->next += random_below(nrows - memory->next + 1) / 4;
+	memory->counters.seeks++;
+}
+
 static void
 memory_locate(ColumnStream *stream, int row, RowLocation *location)
 {
@@ -345,6 +395,8 @@ static const ColumnStreamMethods memory_methods = {
 	.next_batch = memory_next_batch,
 	.decode = memory_decode,
 	.seek = memory_seek,
+	.previous_batch = memory_previous_batch,
+	.seek_back = memory_seek_back,
 	.locate = memory_locate,
 	.count = memory_count,
 	.close = memory_close,
@@ -359,6 +411,7 @@ memory_open(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 	memory->file = find_file(segment->name);
 	stream_init(&memory->stream, &memory_methods, spec, key, wanted);
 	memory->stream.can_seek = memory->file->can_seek;
+	memory->stream.can_go_back = true;
 	memory->resources = resources;
 	memory->batch_context = AllocSetContextCreate(CurrentMemoryContext, "memory batch",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -577,7 +630,8 @@ typedef struct Round
 	StreamSpec	spec;
 	FieldSpec	fields[2];
 	FieldSpec	keys[1];
-	Key		   *key;
+	Key		   *key;			/* of the files */
+	Key		   *read_key;		/* of the stream: the same, or flipped */
 	bool		wanted[2];
 	StreamResources resources;
 	char		failure[256];
@@ -587,7 +641,7 @@ static void
 init_round(Round *round, bool exact, bool descending, DuplicatePolicy duplicates)
 {
 	memset(round, 0, sizeof(Round));
-	round->key = make_key(exact, descending);
+	round->key = round->read_key = make_key(exact, descending);
 	round->keys[0].column = "id";
 	round->keys[0].type = exact ? INT8OID : TEXTOID;
 	for (int i = 0; i < 2; i++)
@@ -735,7 +789,7 @@ compare_stream(Round *round, ColumnStream *stream, const ModelRow *model, int nm
 		values[i] = palloc(round->resources.batch_rows * sizeof(Datum));
 		isnull[i] = palloc(round->resources.batch_rows * sizeof(bool));
 	}
-	while (bound != NULL && at < nmodel && !number_within(round->key, model[at].number, bound))
+	while (bound != NULL && at < nmodel && !number_within(round->read_key, model[at].number, bound))
 		at++;
 
 	while (most_batches-- > 0)
@@ -753,10 +807,10 @@ compare_stream(Round *round, ColumnStream *stream, const ModelRow *model, int nm
 		decode_somehow(stream, values, isnull);
 		for (int row = 0; row < stream->batch.nrows && round->failure[0] == '\0'; row++)
 		{
-			int64		number = batch_number(round->key, &stream->batch, row);
+			int64		number = batch_number(round->read_key, &stream->batch, row);
 			RowLocation location;
 
-			if (bound != NULL && !number_within(round->key, number, bound))
+			if (bound != NULL && !number_within(round->read_key, number, bound))
 				continue;
 			if (at >= nmodel || number != model[at].number)
 			{
@@ -784,7 +838,7 @@ seek_somewhere(Round *round, ColumnStream *stream, const ModelRow *model, int nm
 	KeyBound	bound;
 	int64		number;
 	Datum		value;
-	const Key  *key = round->key;
+	const Key  *key = round->read_key;
 
 	memset(&bound, 0, sizeof(bound));
 	number = nmodel > 0 ? model[random_below(nmodel)].number + random_below(3) - 1 : 5;
@@ -806,8 +860,20 @@ play_round(void *argument)
 	Round	   *round = argument;
 	ModelRow   *model;
 	int			nmodel = make_model(round->key, round->spec.duplicates, &model);
-	ColumnStream *stream = stream_open(&round->spec, round->key, round->wanted, &round->resources);
+	ColumnStream *stream;
 
+	if (round->resources.file_key != NULL)
+	{
+		round->read_key = key_flipped(round->key);
+		for (int i = 0; i < nmodel / 2; i++)
+		{
+			ModelRow	row = model[i];
+
+			model[i] = model[nmodel - 1 - i];
+			model[nmodel - 1 - i] = row;
+		}
+	}
+	stream = stream_open(&round->spec, round->read_key, round->wanted, &round->resources);
 	compare_stream(round, stream, model, nmodel, NULL, random_below(4) == 0 ? 2 : INT_MAX);
 	for (int i = 0; i < 4 && round->failure[0] == '\0'; i++)
 	{
@@ -837,6 +903,8 @@ test_random_streams(uint64 seed, int rounds)
 
 		init_round(&round, random_below(2) == 0, random_below(2) == 0, random_below(4));
 		make_files(&round, nfiles, random_below(3) == 0 ? 600 : 40);
+		if (random_below(3) == 0)
+			round.resources.file_key = round.key;
 		decoded_twice = 0;
 		if (!server_stub_try(play_round, &round))
 			set_failure(&round, "error: %s (%s)", server_stub_error.message, server_stub_error.detail);
@@ -848,8 +916,9 @@ test_random_streams(uint64 seed, int rounds)
 		if (round.failure[0] != '\0')
 		{
 			failed++;
-			tap_note("seed %llu round %d: %s key, %s, policy %d, %d files, batches of %d: %s",
-					 (unsigned long long) seed, i, round.key->exact ? "exact" : "text",
+			tap_note("seed %llu round %d%s: %s key, %s, policy %d, %d files, batches of %d: %s",
+					 (unsigned long long) seed, i, round.resources.file_key != NULL ? ", backward" : "",
+					 round.key->exact ? "exact" : "text",
 					 round.key->columns[0].descending ? "descending" : "ascending",
 					 round.spec.duplicates, nfiles, round.resources.batch_rows, round.failure);
 		}
@@ -886,7 +955,7 @@ static void
 read_all(void *argument)
 {
 	Round	   *round = argument;
-	ColumnStream *stream = stream_open(&round->spec, round->key, round->wanted, &round->resources);
+	ColumnStream *stream = stream_open(&round->spec, round->read_key, round->wanted, &round->resources);
 
 	while (stream_next_batch(stream))
 		;
@@ -927,6 +996,22 @@ test_errors(void)
 					 "Key 9 follows key 10.", "sorted as text");
 		FILL("f1.csv", 1, 5, 5, 7);
 		expect_error(&round, "repeated key", "23505",
+					 "repeated key in file \"f1.csv\", row 3, line 4",
+					 "Key 5 occurs more than once.", "duplicates");
+	}
+	/* the same from the end: what is said is said of the file's order */
+	for (int rows = 1; rows <= 100; rows += 99)
+	{
+		init_round(&round, true, false, DUPLICATES_ERROR);
+		round.resources.batch_rows = round.resources.first_rows = rows;
+		round.resources.file_key = round.key;
+		round.read_key = key_flipped(round.key);
+		FILL("f1.csv", 1, 2, 8, 7, 9);
+		expect_error(&round, "backward, one key out of order", "22000",
+					 "key out of order in file \"f1.csv\", row 4, line 5",
+					 "Key 7 follows key 8.", "the option \"sorted\" to \"false\"");
+		FILL("f1.csv", 1, 5, 5, 7);
+		expect_error(&round, "backward, repeated key", "23505",
 					 "repeated key in file \"f1.csv\", row 3, line 4",
 					 "Key 5 occurs more than once.", "duplicates");
 	}
