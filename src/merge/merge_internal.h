@@ -101,6 +101,7 @@ extern void merge_input_bound(const OuterMerge *merge, MergeInput *input);
 /* merge_return.c: another range, from where the inputs stand */
 extern bool merge_input_return(OuterMerge *merge, MergeInput *input, const KeyBound *lower);
 extern void merge_input_sought(const OuterMerge *merge, MergeInput *input, const KeyBound *lower);
+extern void merge_input_pause(OuterMerge *merge, MergeInput *input);
 extern void merge_input_leave(const OuterMerge *merge, MergeInput *input);
 extern void merge_input_decode_unmarked(MergeInput *input);
 

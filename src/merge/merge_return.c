@@ -174,6 +174,14 @@ mark_batch(OuterMerge *merge, MergeInput *input)
 	input->marked = true;
 }
 
+/* A range without rows: the batch at hand is kept for the one after it. */
+void
+merge_input_pause(OuterMerge *merge, MergeInput *input)
+{
+	if (input->at_hand)
+		mark_batch(merge, input);
+}
+
 /*
  * Go to where the bound lies in the batch at hand, or prepare for reading on
  * to it.  False: it has to be sought.

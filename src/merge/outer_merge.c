@@ -146,6 +146,7 @@ outer_merge_start(OuterMerge *merge, const KeyRange *range)
 			input->tests->range = range;
 		if ((range && range->empty) || input->role == STREAM_NOT_READ)
 		{
+			merge_input_pause(merge, input);
 			input->ended = true;
 			input->loaded = input->final = false;
 			input->from = input->to = input->end = input->decoded = 0;
