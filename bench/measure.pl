@@ -10,6 +10,7 @@ use Bench::Aggregates;
 use Bench::Arrow;
 use Bench::Csv;
 use Bench::Figures;
+use Bench::Parallel;
 use Bench::Required;
 use Bench::Session;
 use Bench::Tables;
@@ -17,7 +18,7 @@ use Bench::Tables;
 die "start bench/run\n" if !$ENV{BENCH_DATA};
 
 my ($scale) = data_folder() =~ /_([0-9.]+)$/;
-my @sections = (csv_sections(), arrow_sections(), required_sections(), aggregates_sections());
+my @sections = (csv_sections(), arrow_sections(), required_sections(), aggregates_sections(), parallel_sections());
 my @only = split /,/, $ENV{BENCH_ONLY} // '';
 
 sub print_setting

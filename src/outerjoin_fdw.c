@@ -107,6 +107,12 @@ outerjoin_fdw_handler(PG_FUNCTION_ARGS)
 	routine->IterateForeignScan = outerjoinIterateForeignScan;
 	routine->ReScanForeignScan = outerjoinReScanForeignScan;
 	routine->EndForeignScan = outerjoinEndForeignScan;
+	routine->IsForeignScanParallelSafe = outerjoinIsForeignScanParallelSafe;
+	routine->EstimateDSMForeignScan = outerjoinEstimateDSMForeignScan;
+	routine->InitializeDSMForeignScan = outerjoinInitializeDSMForeignScan;
+	routine->ReInitializeDSMForeignScan = outerjoinReInitializeDSMForeignScan;
+	routine->InitializeWorkerForeignScan = outerjoinInitializeWorkerForeignScan;
+	routine->ShutdownForeignScan = outerjoinShutdownForeignScan;
 	routine->ExplainForeignScan = outerjoinExplainForeignScan;
 	routine->AnalyzeForeignTable = outerjoinAnalyzeForeignTable;
 

@@ -578,6 +578,12 @@ arrow_file_batch(ArrowFile *file, int64 number)
 }
 
 int64
+arrow_file_batch_bytes(const ArrowFile *file, int64 number)
+{
+	return file->index->entries[file->index->batches.entry[number]].body_length;
+}
+
+int64
 arrow_file_batch_rows(ArrowFile *file, int64 number)
 {
 	ArrowEntry *entry = &file->index->entries[file->index->batches.entry[number]];

@@ -44,6 +44,9 @@ extern int64 arrow_file_nbatches(ArrowFile *file);
 /* The description of an existing record batch, valid until the next call. */
 extern const ArrowBatch *arrow_file_batch(ArrowFile *file, int64 number);
 
+/* Its body's bytes, which are known without reading anything more. */
+extern int64 arrow_file_batch_bytes(const ArrowFile *file, int64 number);
+
 /*
  * From now on record batches are gone to in no order: keep some descriptions.
  * All messages must have been found.

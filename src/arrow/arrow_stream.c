@@ -942,6 +942,75 @@ arrow_stream_close(ColumnStream *base)
 	MemoryContextDelete(stream->context);
 }
 
+static void
+arrow_stream_files(ColumnStream *base, FileVisitor visit, void *state)
+{
+	visit(state, ((ArrowStream *) base)->source);
+}
+
+/* No file has so many rows in a record batch that it matters. */
+static int64
+arrow_stream_position(ColumnStream *base, int row)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+
+	if (stream->number >> 24 != 0 || stream->first >> 38 != 0)
+		return -1;
+	return (stream->number << 38) + stream->first + row;
+}
+
+/* The record batch at this part of all batches' bytes; *part becomes that of its own. */
+static int64
+batch_at(ArrowFile *file, double *part)
+{
+	int64		nbatches = arrow_file_nbatches(file);
+	double		sum = 0;
+	double		wanted;
+
+	for (int64 i = 0; i < nbatches; i++)
+		sum += (double) arrow_file_batch_bytes(file, i);
+	wanted = sum * *part;
+	for (int64 i = 0; i < nbatches; i++)
+	{
+		double		bytes = (double) arrow_file_batch_bytes(file, i);
+
+		if (wanted < bytes || i == nbatches - 1)
+		{
+			*part = bytes > 0 ? Min(wanted / bytes, 1) : 0;
+			return i;
+		}
+		wanted -= bytes;
+	}
+	return 0;
+}
+
+/* Compressed record batches are entered at their top. */
+static bool
+arrow_stream_enter(ColumnStream *base, double part)
+{
+	ArrowStream *stream = (ArrowStream *) base;
+	int64		nbatches;
+	int64		number;
+	bool		stored;
+
+	base->batch.nrows = 0;
+	arrow_prepare(stream);
+	nbatches = arrow_file_nbatches(stream->file);
+	if (nbatches == 0)
+		return true;
+	number = batch_at(stream->file, &part);
+	stored = arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED;
+	if (nbatches == 1 && !stored)
+		return false;
+	(void) open_record_batch(stream, number);
+	stream->next_rows = Min(stream->resources.first_rows, stream->resources.batch_rows);
+	if (stored && stream->length > 0)
+		stream->next = Min((int64) (part * (double) stream->length), stream->length - 1);
+	stream->first = stream->next;
+	stream->rows_before = number == 0 ? 0 : -1;
+	return true;
+}
+
 static const ColumnStreamMethods arrow_stream_methods = {
 	.next_batch = arrow_stream_next_batch,
 	.decode = arrow_stream_decode,
@@ -950,7 +1019,9 @@ static const ColumnStreamMethods arrow_stream_methods = {
 	.seek_back = arrow_stream_seek_back,
 	.locate = arrow_stream_locate,
 	.count = arrow_stream_count,
-	.close = arrow_stream_close
+	.close = arrow_stream_close,
+	.files = arrow_stream_files,
+	.position = arrow_stream_position
 };
 
 static ColumnStream *
@@ -976,4 +1047,4 @@ arrow_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *ke
 	return &stream->base;
 }
 
-const ColumnFormat arrow_column_format = {"arrow", arrow_stream_open, arrow_facts};
+const ColumnFormat arrow_column_format = {"arrow", arrow_stream_open, arrow_facts, arrow_stream_enter};

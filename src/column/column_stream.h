@@ -58,6 +58,8 @@ stream_counters_add(StreamCounters *sum, const StreamCounters *counters)
 	sum->dictionary_bytes += counters->dictionary_bytes;
 }
 
+typedef void (*FileVisitor) (void *state, const SourceFile *file);
+
 typedef struct ColumnStreamMethods
 {
 	/*
@@ -113,6 +115,18 @@ typedef struct ColumnStreamMethods
 
 	/* Close files; memory goes with its context. */
 	void		(*close) (ColumnStream *stream);
+
+	/*
+	 * Show the files that it reads, always in the same order.  NULL where it
+	 * has none that another process could open.
+	 */
+	void		(*files) (ColumnStream *stream, FileVisitor visit, void *state);
+
+	/*
+	 * Which row of the files a row of the current batch is, as a number >= 0
+	 * that no other row has; -1 where there is none.  Cheap.  May be NULL.
+	 */
+	int64		(*position) (ColumnStream *stream, int row);
 } ColumnStreamMethods;
 
 struct ColumnStream
@@ -161,6 +175,13 @@ typedef struct ColumnFormat
 	/* Cheap: some preads at most. */
 	void		(*facts) (const StreamSpec *spec, const struct SegmentFile *file,
 						  const Key *key, StreamFacts *facts);
+
+	/*
+	 * Go on with a row about this part (0 to 1) of an open file's rows or
+	 * bytes down; next_batch says whether there is one.  False where the file
+	 * can be entered at its top only.
+	 */
+	bool		(*enter) (ColumnStream *stream, double part);
 } ColumnFormat;
 
 /* What whoever implements a stream begins with, all else being zeros. */
@@ -190,6 +211,19 @@ static inline void
 stream_seek(ColumnStream *stream, const KeyBound *bound)
 {
 	stream->methods->seek(stream, bound);
+}
+
+static inline int64
+stream_position(ColumnStream *stream, int row)
+{
+	return stream->methods->position != NULL ? stream->methods->position(stream, row) : -1;
+}
+
+static inline void
+stream_show_files(ColumnStream *stream, FileVisitor visit, void *state)
+{
+	if (stream->methods->files != NULL)
+		stream->methods->files(stream, visit, state);
 }
 
 #endif							/* OUTERJOIN_COLUMN_STREAM_H */

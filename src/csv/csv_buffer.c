@@ -83,6 +83,7 @@ csv_buffer_restart(CsvBuffer *buffer, int64 offset)
 	buffer->raw_ended = false;
 	buffer->next_bytes = Min(FIRST_READ, buffer->block_bytes);
 	buffer->at_top = offset == 0;
+	buffer->offset = offset;
 	byte_source_seek(buffer->source, offset);
 }
 
@@ -175,6 +176,7 @@ fill_plain(CsvBuffer *buffer)
 	if (mark > 0)
 	{
 		buffer->filled -= mark;
+		buffer->offset += mark;
 		memmove(buffer->base, buffer->base + mark, buffer->filled);
 	}
 }
@@ -283,6 +285,7 @@ csv_buffer_refill(CsvBuffer *buffer, uint32 keep)
 	if (keep > 0)
 		memmove(buffer->base, buffer->base + keep, kept);
 	buffer->filled = kept;
+	buffer->offset += keep;
 	buffer->verified = buffer->verified > keep ? buffer->verified - keep : 0;
 	if (buffer->broken || buffer->at_end)
 		return false;

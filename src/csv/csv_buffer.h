@@ -21,6 +21,7 @@ typedef struct CsvBuffer
 {
 	/* read freely; the bytes of rows that were taken may be written */
 	char	   *base;			/* TEXT_FIELD_PADDING readable bytes follow */
+	int64		offset;			/* of base[0] in the source, where nothing is converted */
 	uint32		filled;
 	uint32		verified;		/* [0, verified) is valid text */
 	bool		broken;			/* and what follows there is not */

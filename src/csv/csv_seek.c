@@ -22,7 +22,6 @@
 #include "miscadmin.h"
 
 #include "csv/csv_seek.h"
-#include "io/file_cache.h"
 
 #define LOOK_BYTES			(256 * 1024)
 #define FIRST_LINE_BYTES	256
@@ -164,6 +163,12 @@ csv_lines_are_rows(SourceFile *file, const CsvDialect *dialect, bool look)
 	return answer;
 }
 
+FileCache *
+csv_lines_known(void)
+{
+	return &lines_cache;
+}
+
 /* ------------------------------------------------------ finding lines */
 
 int64
@@ -238,6 +243,15 @@ csv_pass_lines(SourceFile *file, char line_byte, int lines)
 	while (lines-- > 0 && at < size)
 		at = csv_next_line(file, line_byte, at, size);
 	return at;
+}
+
+int64
+csv_row_after(SourceFile *file, char line_byte, int64 first, double part)
+{
+	int64		size = source_file_identity(file)->size;
+	int64		at = first + (int64) (part * (double) (size - first));
+
+	return at > first ? csv_next_line(file, line_byte, Min(at, size) - 1, size) : first;
 }
 
 /* Bring two places together that a row's start is sought between. */

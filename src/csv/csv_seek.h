@@ -9,6 +9,7 @@
 #define OUTERJOIN_CSV_SEEK_H
 
 #include "csv/csv_options.h"
+#include "io/file_cache.h"
 
 /*
  * Is every line end of the file a row's end, as far as is declared or known?
@@ -31,6 +32,14 @@ extern int64 csv_pass_lines(SourceFile *file, char line_byte, int lines);
 
 /* The start of the line after the next line end at or behind "from"; "limit" if none is before it. */
 extern int64 csv_next_line(SourceFile *file, char line_byte, int64 from, int64 limit);
+/*
+ * Where the first row begins that is not before this part (0 to 1) of the
+ * rows' bytes; "first" is the first row's start.
+ */
+extern int64 csv_row_after(SourceFile *file, char line_byte, int64 first, double part);
+
+/* What is known of files' lines, for another process: see file_cache.h. */
+extern FileCache *csv_lines_known(void);
 
 /* Does the row that starts at "offset" come before what is sought? False as well at the end. */
 typedef bool (*CsvRowIsBefore) (void *state, int64 offset);

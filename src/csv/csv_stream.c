@@ -597,6 +597,51 @@ csv_stream_close(ColumnStream *base)
 	MemoryContextDelete(stream->context);
 }
 
+static void
+csv_stream_files(ColumnStream *base, FileVisitor visit, void *state)
+{
+	CsvStream  *stream = (CsvStream *) base;
+
+	if (stream->source.file != NULL)
+		visit(state, stream->source.file);
+}
+
+/* Where its key begins. */
+static int64
+csv_stream_position(ColumnStream *base, int row)
+{
+	CsvStream  *stream = (CsvStream *) base;
+	const CsvBuffer *buffer = &stream->reader->buffer;
+
+	if (OidIsValid(buffer->conversion))
+		return -1;
+	return buffer->offset + stream->reader->fields[stream->key_slot[0]].offset[row];
+}
+
+static bool
+csv_stream_enter(ColumnStream *base, double part)
+{
+	CsvStream  *stream = (CsvStream *) base;
+	SourceFile *file = stream->source.file;
+	char		line_byte;
+	int64		first;
+	int64		at;
+
+	if (file == NULL || !csv_lines_are_rows(file, &stream->source.dialect, true))
+		return false;
+	base->batch.nrows = 0;
+	if (!csv_prepare(stream))
+		return true;
+	line_byte = csv_line_byte(stream->reader->grammar.line_end);
+	first = csv_pass_lines(file, line_byte, stream->reader->top_lines);
+	at = csv_row_after(file, line_byte, first, part);
+	if (at > 0)
+		csv_reader_seek(stream->reader, at);
+	else
+		csv_reader_restart(stream->reader);
+	return true;
+}
+
 static const ColumnStreamMethods csv_stream_methods = {
 	.next_batch = csv_stream_next_batch,
 	.decode = csv_stream_decode,
@@ -605,7 +650,9 @@ static const ColumnStreamMethods csv_stream_methods = {
 	.seek_back = csv_stream_seek_back,
 	.locate = csv_stream_locate,
 	.count = csv_stream_count,
-	.close = csv_stream_close
+	.close = csv_stream_close,
+	.files = csv_stream_files,
+	.position = csv_stream_position
 };
 
 static ColumnStream *
@@ -635,5 +682,5 @@ csv_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *key,
 	return &stream->base;
 }
 
-const ColumnFormat csv_column_format = {"csv", csv_stream_open, csv_facts};
-const ColumnFormat text_column_format = {"text", csv_stream_open, csv_facts};
+const ColumnFormat csv_column_format = {"csv", csv_stream_open, csv_facts, csv_stream_enter};
+const ColumnFormat text_column_format = {"text", csv_stream_open, csv_facts, csv_stream_enter};

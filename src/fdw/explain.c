@@ -21,6 +21,7 @@
 #include "fdw/aggregate.h"
 #include "fdw/fdw.h"
 #include "fdw/plan.h"
+#include "fdw/parallel.h"
 #include "fdw/scan.h"
 #include "stream/stream.h"
 
@@ -242,6 +243,9 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 								   early_filters_removed(state->filters), es);
 	}
 
+	if (state->parallel && es->analyze)
+		ExplainPropertyInteger("Ranges", NULL, parallel_scan_ranges(state->parallel), es);
+
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainOpenGroup("Streams", "Streams", false, es);
 	for (int s = 0; s < table->nstreams; s++)
@@ -253,6 +257,8 @@ outerjoinExplainForeignScan(ForeignScanState *node, ExplainState *es)
 
 		if (state->scan && es->analyze)
 			table_scan_count(state->scan, s, &counters);
+		if (state->parallel)
+			parallel_scan_count(state->parallel, s, &counters);
 		if (es->format == EXPLAIN_FORMAT_TEXT)
 			explain_stream_text(spec, table->key, role, files,
 								state->scan && es->analyze ? &counters : NULL, es);

@@ -38,6 +38,16 @@ extern void outerjoinBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *outerjoinIterateForeignScan(ForeignScanState *node);
 extern void outerjoinReScanForeignScan(ForeignScanState *node);
 extern void outerjoinEndForeignScan(ForeignScanState *node);
+extern bool outerjoinIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
+											   RangeTblEntry *rte);
+extern Size outerjoinEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt);
+extern void outerjoinInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
+											  void *coordinate);
+extern void outerjoinReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt,
+												void *coordinate);
+extern void outerjoinInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
+												 void *coordinate);
+extern void outerjoinShutdownForeignScan(ForeignScanState *node);
 
 /* explain.c */
 extern void outerjoinExplainForeignScan(ForeignScanState *node, struct ExplainState *es);

@@ -476,6 +476,7 @@ plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState 
 	double		read;			/* rows of the table in the range */
 	QualCost	checks;
 	Cost		cost;
+	Path	   *path;
 
 	if (key_clauses == NIL || ((const KeyClause *) linitial(key_clauses))->column != 0)
 		return;
@@ -494,16 +495,17 @@ plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState 
 	cost += info->ppi_rows * rel->reltarget->cost.per_tuple;
 	cost += rel->baserestrictcost.startup + checks.startup + rel->reltarget->cost.startup;
 
-	add_path(rel, (Path *)
-			 compat_create_foreignscan_path(root, rel, NULL, info->ppi_rows,
-											cost - cpu_tuple_cost, cost,
-											NIL, required, NULL,
-											list_make1(makeBoolean(false))));
+	path = (Path *) compat_create_foreignscan_path(root, rel, NULL, info->ppi_rows,
+												   cost - cpu_tuple_cost, cost,
+												   NIL, required, NULL,
+												   list_make1(makeBoolean(false)));
+	path->parallel_safe = false;
+	add_path(rel, path);
 }
 
 /* What reading and merging the range of all streams costs, before rows are made of it. */
 static void
-plan_stream_cost(const OuterPlanState *state, Cost *startup, Cost *run)
+plan_stream_cost(const OuterPlanState *state, Cost *startup, Cost *pages, Cost *run)
 {
 	double		read = state->can_seek ? state->fraction : 1;
 	double		fields = plan_fields(state);
@@ -511,21 +513,23 @@ plan_stream_cost(const OuterPlanState *state, Cost *startup, Cost *run)
 	*startup = state->key_clauses ? SEEK_PAGES * state->table->nstreams * seq_page_cost : 0;
 	if (state->can_seek && state->seeks > 1)
 		*startup += (state->seeks - 1) * plan_seek_cost(state);
-	*run = read * (state->read_bytes / BLCKSZ * seq_page_cost +
-				   state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST));
+	*pages = read * state->read_bytes / BLCKSZ * seq_page_cost;
+	*run = read * state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST);
 }
 
 void
 plan_aggregate_base(RelOptInfo *rel, AggregateBase *base)
 {
 	const OuterPlanState *state = rel->fdw_private;
+	Cost		pages;
 
 	base->table = state->table;
 	base->key_clauses = state->key_clauses;
 	base->early_clauses = state->early_clauses;
 	base->roles = state->roles;
 	base->rows = state->made_rows;
-	plan_stream_cost(state, &base->startup, &base->run);
+	plan_stream_cost(state, &base->startup, &pages, &base->run);
+	base->run += pages;
 }
 
 /* The order of the rows the other way, where the query asks for it; else NIL. */
@@ -542,34 +546,84 @@ plan_backward_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState 
 	return pathkeys;
 }
 
+/* What one of so many workers and the leader has to do of the whole, as the server sees it. */
+static double
+plan_parallel_share(int workers)
+{
+	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
+
+	return 1 / (workers + Max(leader, 0));
+}
+
+/*
+ * Several processes can read the table where all streams can start at a key.
+ * Of a small one there is such a path, too, since what it is joined with may
+ * be large: the path of one process may be part of no parallel plan, for
+ * nothing would make sure there that all processes read the same files.
+ */
+static void
+plan_add_partial_path(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
+					  Cost startup, Cost pages, Cost run, List *pathkeys)
+{
+	int			workers;
+	double		share;
+	Path	   *path;
+
+	if (!rel->consider_parallel || rel->lateral_relids != NULL || !state->can_seek ||
+		max_parallel_workers_per_gather <= 0)
+		return;
+	/* parts of a range are shared out, not elements of an array */
+	if (key_clause_with_elements(state->key_clauses) != NULL)
+		return;
+	workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
+	workers = Max(workers, 1);
+	share = plan_parallel_share(workers);
+	path = (Path *) compat_create_foreignscan_path(root, rel, NULL,
+												   clamp_row_est(rel->rows * share),
+												   startup, startup + pages + run * share,
+												   pathkeys, NULL, NULL,
+												   list_make1(makeBoolean(false)));
+	path->parallel_aware = true;
+	path->parallel_safe = true;
+	path->parallel_workers = workers;
+	add_partial_path(rel, path);
+}
+
 void
 outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	OuterPlanState *state = rel->fdw_private;
 	Cost		startup;
+	Cost		pages;
 	Cost		run;
+	List	   *pathkeys = plan_pathkeys(root, rel, state, state->table->key);
 	List	   *backward;
+	Path	   *path;
 	ListCell   *cell;
 
 	(void) relid;
-	plan_stream_cost(state, &startup, &run);
+	plan_stream_cost(state, &startup, &pages, &run);
 	startup += rel->baserestrictcost.startup + rel->reltarget->cost.startup;
 	run += state->made_rows * (cpu_tuple_cost + rel->baserestrictcost.per_tuple);
 	run += rel->rows * rel->reltarget->cost.per_tuple;
 
-	add_path(rel, (Path *)
-			 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
-											startup, startup + run,
-											plan_pathkeys(root, rel, state, state->table->key),
-											rel->lateral_relids, NULL,
-											list_make1(makeBoolean(false))));
+	path = (Path *) compat_create_foreignscan_path(root, rel, NULL, rel->rows,
+												   startup, startup + pages + run, pathkeys,
+												   rel->lateral_relids, NULL,
+												   list_make1(makeBoolean(false)));
+	path->parallel_safe = false;
+	add_path(rel, path);
 	backward = plan_backward_pathkeys(root, rel, state);
 	if (backward != NIL)
-		add_path(rel, (Path *)
-				 compat_create_foreignscan_path(root, rel, NULL, rel->rows,
-												startup, startup + run, backward,
-												rel->lateral_relids, NULL,
-												list_make1(makeBoolean(true))));
+	{
+		path = (Path *) compat_create_foreignscan_path(root, rel, NULL, rel->rows,
+													   startup, startup + pages + run, backward,
+													   rel->lateral_relids, NULL,
+													   list_make1(makeBoolean(true)));
+		path->parallel_safe = false;
+		add_path(rel, path);
+	}
+	plan_add_partial_path(root, rel, state, startup, pages, run, pathkeys);
 
 	if (!outerjoin_parameterized_paths || !state->can_seek)
 		return;

@@ -23,6 +23,7 @@
 
 #include "fdw/aggregate.h"
 #include "fdw/fdw.h"
+#include "fdw/parallel.h"
 #include "fdw/plan.h"
 #include "fdw/require.h"
 #include "fdw/scan.h"
@@ -102,31 +103,14 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 		node->ss.ps.ExecProcNode = bare_next_row;
 }
 
-pg_noinline bool
-outer_scan_next_range(OuterScanState *state)
-{
-	const KeyRange *range;
-
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		range = key_ranges_next(&state->ranges);
-		if (range == NULL)
-			return false;
-	} while (range->empty);
-	table_scan_start(state->scan, range);
-	return true;
-}
-
-pg_noinline void
-outer_scan_start(ForeignScanState *node, OuterScanState *state)
+/* Evaluate the ranges' values. */
+static void
+scan_evaluate_range(ForeignScanState *node, OuterScanState *state)
 {
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	MemoryContext old;
 	ListCell   *value = list_head(state->values);
 
-	/* this also says that there is no tuple id, which slot_empty leaves alone */
-	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	MemoryContextReset(state->range_context);
 	old = MemoryContextSwitchTo(state->range_context);
 	for (int c = 0; c < state->nconditions; c++)
@@ -141,6 +125,51 @@ outer_scan_start(ForeignScanState *node, OuterScanState *state)
 	}
 	early_filters_bind(state->filters, state->values, econtext);
 	key_ranges_begin(&state->ranges, state->table, state->conditions, state->nconditions);
+	if (node->ss.ps.plan->parallel_aware)
+		key_range_build(state->table, state->conditions, state->nconditions, &state->range);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Start on the next range of keys, or on another part of the one that several
+ * processes share; false if there is none.
+ */
+pg_noinline bool
+outer_scan_next_range(OuterScanState *state)
+{
+	const KeyRange *range;
+
+	if (state->parallel != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->range_context);
+		bool		found = parallel_scan_next(state->parallel, state->scan);
+
+		MemoryContextSwitchTo(old);
+		return found;
+	}
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		range = key_ranges_next(&state->ranges);
+		if (range == NULL)
+			return false;
+	} while (range->empty);
+	table_scan_start(state->scan, range);
+	return true;
+}
+
+/* Evaluate the ranges' values and start on the first, or on the first part that is to be had. */
+pg_noinline void
+outer_scan_start(ForeignScanState *node, OuterScanState *state)
+{
+	MemoryContext old;
+
+	/* this also says that there is no tuple id, which slot_empty leaves alone */
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	scan_evaluate_range(node, state);
+	old = MemoryContextSwitchTo(state->range_context);
+	if (state->parallel != NULL)
+		parallel_scan_begin(state->parallel, &state->range);
 	MemoryContextSwitchTo(old);
 	if (!outer_scan_next_range(state))
 		table_scan_start(state->scan, &no_keys);
@@ -220,4 +249,73 @@ outerjoinEndForeignScan(ForeignScanState *node)
 
 	if (state && state->scan)
 		table_scan_close(state->scan);
+}
+
+/* ------------------------------------------------------------ in parallel */
+
+/*
+ * A path says by itself whether it may be part of a parallel plan (plan.c);
+ * here nothing is known of the files yet.
+ */
+bool
+outerjoinIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	(void) root;
+	(void) rel;
+	(void) rte;
+	return true;
+}
+
+Size
+outerjoinEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
+{
+	OuterScanState *state = node->fdw_state;
+	MemoryContext old;
+	ParallelScan *last = state->parallel;
+
+	scan_evaluate_range(node, state);
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	state->parallel = parallel_scan_create(state->table, &state->range, pcxt->nworkers);
+	if (last != NULL)
+		parallel_scan_inherit(state->parallel, last);
+	MemoryContextSwitchTo(old);
+	return parallel_scan_bytes(state->parallel);
+}
+
+void
+outerjoinInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	OuterScanState *state = node->fdw_state;
+
+	parallel_scan_share(state->parallel, state->scan, coordinate, pcxt->seg);
+}
+
+void
+outerjoinReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	OuterScanState *state = node->fdw_state;
+
+	(void) pcxt;
+	(void) coordinate;
+	parallel_scan_reset(state->parallel);
+}
+
+void
+outerjoinInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate)
+{
+	OuterScanState *state = node->fdw_state;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+
+	(void) toc;
+	state->parallel = parallel_scan_attach(state->table, state->scan, coordinate);
+	MemoryContextSwitchTo(old);
+}
+
+void
+outerjoinShutdownForeignScan(ForeignScanState *node)
+{
+	OuterScanState *state = node->fdw_state;
+
+	if (state && state->parallel && state->scan)
+		parallel_scan_finish(state->parallel, state->scan);
 }

@@ -26,9 +26,11 @@ typedef struct OuterScanState
 	List	   *values;			/* of ExprState, one for each condition but KEY_NULL,
 								 * then the filters' */
 	KeyRanges	ranges;
+	KeyRange	range;			/* of a scan that several processes share */
 	MemoryContext range_context;	/* ranges and their values; reset by a rescan */
 	bool		started;		/* the range has been evaluated */
 	struct AggregateScan *aggregates;	/* a scan that computes aggregates; else NULL */
+	struct ParallelScan *parallel;	/* NULL: the scan is this process's alone */
 } OuterScanState;
 
 /* Evaluate the ranges' values and start on the first. */

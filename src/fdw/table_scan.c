@@ -254,16 +254,44 @@ table_scan_open(const TableSpec *table, const Bitmapset *needed,
 	return scan;
 }
 
-void
-table_scan_start(TableScan *scan, const KeyRange *range)
+/* No row is at hand, and more may come. */
+static void
+scan_begin_range(TableScan *scan)
 {
-	outer_merge_start(scan->merge, range);
 	scan->window = NULL;
 	scan->row = 0;
 	scan->rows.left = 0;
 	scan->turned.row = 0;
 	scan->turned.nrows = 0;
 	scan->ended = false;
+}
+
+void
+table_scan_start(TableScan *scan, const KeyRange *range)
+{
+	outer_merge_start(scan->merge, range);
+	scan_begin_range(scan);
+}
+
+void
+table_scan_advance(TableScan *scan, const KeyRange *range, bool follows)
+{
+	outer_merge_advance(scan->merge, range, follows);
+	scan_begin_range(scan);
+}
+
+void
+table_scan_places(const TableScan *scan, int stream, int64 *begins, int64 *ends)
+{
+	outer_merge_places(scan->merge, stream, begins, ends);
+}
+
+void
+table_scan_show_files(const TableScan *scan, FileVisitor visit, void *state)
+{
+	for (int s = 0; s < scan->table->nstreams; s++)
+		if (scan->inputs[s].stream != NULL)
+			stream_show_files(scan->inputs[s].stream, visit, state);
 }
 
 /* Make the next window current. */

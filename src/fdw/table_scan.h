@@ -42,6 +42,15 @@ extern TableScan *table_scan_open(const TableSpec *table, const Bitmapset *neede
 /* Start, or start again, on a range (NULL: everything), which must stay valid. */
 extern void table_scan_start(TableScan *scan, const KeyRange *range);
 
+/* Go on with a range beyond the one before: see outer_merge_advance. */
+extern void table_scan_advance(TableScan *scan, const KeyRange *range, bool follows);
+
+/* See outer_merge_places. */
+extern void table_scan_places(const TableScan *scan, int stream, int64 *begins, int64 *ends);
+
+/* Show all files that are open for the scan, always in the same order. */
+extern void table_scan_show_files(const TableScan *scan, FileVisitor visit, void *state);
+
 /* table_scan_next where no row is at hand. */
 extern bool table_scan_turn(TableScan *scan, Datum **values, bool **isnull);
 

@@ -88,3 +88,46 @@ file_cache_keep(FileCache *cache, const FileQuestion *question, const void *answ
 	entry = hash_search(cache->entries, &question->tag, HASH_ENTER, NULL);
 	memcpy(ENTRY_ANSWER(entry), answer, cache->answer_bytes);
 }
+
+static Size
+entry_bytes(const FileCache *cache)
+{
+	return MAXALIGN(sizeof(FileQuestionTag)) + cache->answer_bytes;
+}
+
+Size
+file_cache_bytes(const FileCache *cache)
+{
+	return cache->entries == NULL ? 0 :
+		(Size) hash_get_num_entries(cache->entries) * MAXALIGN(entry_bytes(cache));
+}
+
+void
+file_cache_save(const FileCache *cache, char *bytes)
+{
+	HASH_SEQ_STATUS sequence;
+	const void *entry;
+
+	if (cache->entries == NULL)
+		return;
+	hash_seq_init(&sequence, cache->entries);
+	while ((entry = hash_seq_search(&sequence)) != NULL)
+	{
+		memcpy(bytes, entry, entry_bytes(cache));
+		bytes += MAXALIGN(entry_bytes(cache));
+	}
+}
+
+void
+file_cache_load(FileCache *cache, const char *bytes, Size length)
+{
+	FileQuestion question = {.settled = true};
+
+	if (cache->entries == NULL)
+		create_entries(cache);
+	for (Size at = 0; at + entry_bytes(cache) <= length; at += MAXALIGN(entry_bytes(cache)))
+	{
+		memcpy(&question.tag, bytes + at, sizeof(FileQuestionTag));
+		file_cache_keep(cache, &question, ENTRY_ANSWER(bytes + at));
+	}
+}

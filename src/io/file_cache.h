@@ -48,4 +48,9 @@ extern const void *file_cache_find(FileCache *cache, const SourceFile *file, uin
 
 extern void file_cache_keep(FileCache *cache, const FileQuestion *question, const void *answer);
 
+/* All answers as bytes, and those of another process taken over. */
+extern Size file_cache_bytes(const FileCache *cache);
+extern void file_cache_save(const FileCache *cache, char *bytes);
+extern void file_cache_load(FileCache *cache, const char *bytes, Size length);
+
 #endif							/* OUTERJOIN_FILE_CACHE_H */

@@ -206,7 +206,8 @@ merge_input_return(OuterMerge *merge, MergeInput *input, const KeyBound *lower)
 	mark_batch(merge, input);
 	input->from = input->to = input->decoded = row;
 	input->loaded = true;
-	input->ended = input->final = false;
+	input->ended = input->final = input->exhausted = false;
+	input->begins = -1;
 	input->inside = row < batch->nrows;
 	input->end = batch->nrows;
 	if (input->inside)

@@ -159,9 +159,10 @@ outer_merge_start(OuterMerge *merge, const KeyRange *range)
 			stream_seek(input->stream, lower);
 		merge_input_sought(merge, input, lower);
 		input->from = input->to = input->end = input->decoded = 0;
-		input->loaded = input->final = input->ended = false;
+		input->loaded = input->final = input->ended = input->exhausted = false;
 		input->inside = lower == NULL;
 		input->placed = false;
+		input->begins = -1;
 	}
 	if (!(range && range->empty))
 		merge->fresh = false;
@@ -183,6 +184,84 @@ merge_input_bound(const OuterMerge *merge, MergeInput *input)
 	if (!input->final && merge->key->exact && !merge->repeats &&
 		batch->image[batch->nrows - 1] == range->upper.image)
 		input->final = true;
+}
+
+/* Does the row come before the bound? */
+static bool
+row_is_before(const Key *key, const ColumnBatch *batch, int row, const KeyBound *bound)
+{
+	int			order = key_compare_bound(key, batch, row, bound);
+
+	return order < 0 || (order == 0 && !bound->inclusive);
+}
+
+/*
+ * Have an input go on with a range beyond all rows that were taken of it.
+ * False where it stands too far before it.
+ */
+static bool
+merge_input_advance(const OuterMerge *merge, MergeInput *input, const KeyRange *range, bool follows)
+{
+	const ColumnBatch *batch = &input->stream->batch;
+
+	if (input->exhausted)
+	{
+		input->begins = INPUT_ENDS;
+		input->ended = true;
+		input->loaded = false;
+		return true;
+	}
+	if (batch->nrows == 0)
+		return false;
+	if (row_is_before(merge->key, batch, batch->nrows - 1, &range->lower))
+	{
+		if (!follows)
+			return false;
+		input->from = input->to = input->end = batch->nrows;
+		input->loaded = input->final = input->ended = input->inside = false;
+		return true;
+	}
+	/* what was passed over has not been decoded */
+	input->spoiled = true;
+	input->from = key_first_inside(merge->key, batch, 0, batch->nrows, &range->lower);
+	input->begins = stream_position(input->stream, input->from);
+	input->to = input->decoded = input->from;
+	input->end = range->has_upper ?
+		key_first_beyond(merge->key, batch, input->from, batch->nrows, &range->upper) : batch->nrows;
+	input->final = input->end < batch->nrows;
+	input->loaded = input->inside = true;
+	input->ended = false;
+	return true;
+}
+
+void
+outer_merge_advance(OuterMerge *merge, const KeyRange *range, bool follows)
+{
+	/* streams that are required or looked up may stand anywhere */
+	if (merge->fresh || range->empty || !range->has_lower || merge->required != NULL)
+	{
+		outer_merge_start(merge, range);
+		return;
+	}
+	if (merge->product)
+	{
+		group_product_free(merge->product);
+		merge->product = NULL;
+	}
+	merge->cursor.active = false;
+	merge->range = range;
+	for (int i = 0; i < merge->ninputs; i++)
+	{
+		MergeInput *input = &merge->inputs[i];
+
+		input->begins = -1;
+		if (merge_input_advance(merge, input, range, follows))
+			continue;
+		stream_seek(input->stream, &range->lower);
+		merge_input_sought(merge, input, &range->lower);
+		input->from = input->to = input->end = input->decoded = 0;
+		input->loaded = input->final = input->ended = input->exhausted = input->inside = false;
+	}
 }
 
 /*
@@ -217,7 +296,9 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 		}
 		if (!stream_next_batch(input->stream))
 		{
-			input->ended = true;
+			input->ended = input->exhausted = true;
+			if (!input->inside)
+				input->begins = INPUT_ENDS;
 			return false;
 		}
 		Assert(batch->nrows > 0 && batch->nrows <= merge->batch_rows);
@@ -228,6 +309,8 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 		{
 			input->from = key_first_inside(merge->key, batch, 0, batch->nrows, &range->lower);
 			input->inside = input->from < batch->nrows;
+			if (input->inside)
+				input->begins = stream_position(input->stream, input->from);
 			input->to = input->decoded = input->from;
 			if (!input->inside)
 				input->patience -= batch->nrows;
@@ -236,6 +319,22 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 		if (input->from < input->end)
 			merge_input_bound(merge, input);
 	}
+}
+
+void
+outer_merge_places(const OuterMerge *merge, int number, int64 *begins, int64 *ends)
+{
+	const MergeInput *input = &merge->inputs[number];
+
+	*begins = *ends = -1;
+	/* others need not have been read through */
+	if (input->role != STREAM_OUTER && input->role != STREAM_KEYS_ONLY)
+		return;
+	*begins = input->begins;
+	if (input->exhausted)
+		*ends = INPUT_ENDS;
+	else if (input->final && input->ended && input->end < input->stream->batch.nrows)
+		*ends = stream_position(input->stream, input->end);
 }
 
 /* Load every input; collect those that have rows. */

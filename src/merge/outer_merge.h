@@ -50,6 +50,9 @@ typedef struct MergeInput
 	bool		loaded;			/* a batch is current */
 	bool		final;			/* the batch reaches past the range: the last one */
 	bool		ended;			/* no batch will come */
+	bool		exhausted;		/* the stream has none any more */
+	int64		begins;			/* position of the range's first row, or of the first
+								 * one behind it; -1: not known */
 	bool		inside;			/* the range's lower bound has been found */
 
 	/* for another range: see merge_return.c */
@@ -102,6 +105,23 @@ extern OuterMerge *outer_merge_create(const Key *key, int ninputs, MergeInput *i
  * is no lower bound.  The range must stay valid.
  */
 extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
+
+/*
+ * Go on with a range whose keys are all beyond those of the one before.
+ * Streams that stand close to it are not sought; "follows" says that no key
+ * lies between the two ranges, and the one before was read to its end.
+ */
+extern void outer_merge_advance(OuterMerge *merge, const KeyRange *range, bool follows);
+
+/*
+ * Of a range with bounds that was read to its end: where in its file an input's
+ * first row is that is not before the lower bound, and where the first one that
+ * is not before the upper one.  A position, INPUT_ENDS where there is no such
+ * row, or -1 where none is known.
+ */
+#define INPUT_ENDS		PG_INT64_MAX
+
+extern void outer_merge_places(const OuterMerge *merge, int input, int64 *begins, int64 *ends);
 
 /*
  * The next window, never empty; NULL at the end.  Valid, with its vectors,

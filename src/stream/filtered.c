@@ -227,6 +227,12 @@ filtered_locate(ColumnStream *stream, int row, RowLocation *location)
 }
 
 static void
+filtered_files(ColumnStream *stream, FileVisitor visit, void *state)
+{
+	stream_show_files(((FilteredStream *) stream)->base, visit, state);
+}
+
+static void
 filtered_count(ColumnStream *stream, StreamCounters *counters)
 {
 	ColumnStream *base = ((FilteredStream *) stream)->base;
@@ -249,6 +255,7 @@ static const ColumnStreamMethods filtered_methods = {
 	.seek = filtered_seek,
 	.locate = filtered_locate,
 	.count = filtered_count,
+	.files = filtered_files,
 	.close = filtered_close,
 };
 

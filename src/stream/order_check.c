@@ -43,6 +43,7 @@ typedef struct HeldRow
 	bool		present;		/* copied, and not known to be superseded */
 	bool		current;		/* it is the batch being delivered */
 	const char *file;
+	int64		position;
 	MemoryContext context;		/* its by-reference values */
 	Datum	   *values;			/* [field] */
 	bool	   *isnull;
@@ -295,6 +296,7 @@ hold_last_row(OrderCheck *check)
 	MemoryContext old;
 
 	remember_last_row(check);
+	held->position = stream_position(check->base, last);
 	held->file = check->row_file != NULL ? check->previous_file : NULL;
 	if (held->file == NULL)
 		held->file = spec->program != NULL ? spec->program :
@@ -453,6 +455,22 @@ order_check_close(ColumnStream *stream)
 	base->methods->close(base);
 }
 
+static void
+order_check_files(ColumnStream *stream, FileVisitor visit, void *state)
+{
+	stream_show_files(((OrderCheck *) stream)->base, visit, state);
+}
+
+static int64
+order_check_position(ColumnStream *stream, int row)
+{
+	OrderCheck *check = (OrderCheck *) stream;
+
+	if (check->held.current)
+		return check->held.position;
+	return stream_position(check->base, check->mapped ? check->map[row] : row);
+}
+
 static const ColumnStreamMethods order_check_methods = {
 	.next_batch = order_check_next_batch,
 	.decode = order_check_decode,
@@ -460,6 +478,8 @@ static const ColumnStreamMethods order_check_methods = {
 	.locate = order_check_locate,
 	.count = order_check_count,
 	.close = order_check_close,
+	.files = order_check_files,
+	.position = order_check_position,
 };
 
 static const ColumnStreamMethods order_check_last_methods = {
@@ -469,6 +489,8 @@ static const ColumnStreamMethods order_check_last_methods = {
 	.locate = order_check_locate,
 	.count = order_check_count,
 	.close = order_check_close,
+	.files = order_check_files,
+	.position = order_check_position,
 };
 
 static void

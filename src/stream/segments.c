@@ -31,6 +31,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -732,6 +733,28 @@ segments_close(ColumnStream *stream)
 	self->nsegments = self->nheap = self->next_waiting = 0;
 }
 
+/* An empty one says nothing, and is not kept. */
+static void
+segments_files(ColumnStream *stream, FileVisitor visit, void *state)
+{
+	SegmentsStream *self = (SegmentsStream *) stream;
+
+	for (int i = 0; i < self->nsegments; i++)
+		visit(state, self->waiting[i]->file.source);
+}
+
+/* Of the row in its segment, and which segment it is; two rows hardly ever have the same. */
+static int64
+segments_position(ColumnStream *stream, int row)
+{
+	SegmentsStream *self = (SegmentsStream *) stream;
+	const Segment *segment = self->run != NULL ? self->run : self->origin[row];
+	int64		position = stream_position(segment->stream, self->run != NULL ?
+										   self->run_start + row : self->origin_row[row]);
+
+	return position < 0 ? -1 : (int64) (hash_combine64(segment->rank, position) >> 2);
+}
+
 static const ColumnStreamMethods segments_methods = {
 	.next_batch = segments_next_batch,
 	.decode = segments_decode,
@@ -739,6 +762,8 @@ static const ColumnStreamMethods segments_methods = {
 	.locate = segments_locate,
 	.count = segments_count,
 	.close = segments_close,
+	.files = segments_files,
+	.position = segments_position,
 };
 
 /* Read the first key; false where the file has no row.  *readable is segment_open's answer. */

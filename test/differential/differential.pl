@@ -11,6 +11,7 @@
 #   OUTERJOIN_SEED     the first round's seed (1); "random": another each time; printed
 #   OUTERJOIN_ROUNDS   rounds; round r uses seed + r
 #   OUTERJOIN_QUERIES  queries in each
+#   OUTERJOIN_PARALLEL the part of them that are run in parallel where they can be (0.2)
 #
 # A failed round prints its seed: OUTERJOIN_SEED=that OUTERJOIN_ROUNDS=1.
 use strict;
@@ -1081,6 +1082,13 @@ my @settings = (
 	'outerjoin_fdw.parameterized_paths = off',
 	('enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET enable_memoize = off') x 3);
 
+# Whatever can be parallel is; some or all of the workers may not be had.
+sub in_parallel
+{
+	return ('parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'max_parallel_workers_per_gather = ' . between(1, 4),
+		'parallel_leader_participation = ' . pick('on', 'on', 'off'), pick((), (), 'max_parallel_workers = ' . between(0, 2)), pick((), 'enable_seqscan = off'));
+}
+
 sub run_round
 {
 	my ($round_seed) = @_;
@@ -1126,6 +1134,7 @@ sub run_round
 		$q->{kind} = $kind;
 		# nested loops of many rows take too long, and only they fill work_mem
 		$q->{settings} = [ $kind eq 'tall' ? (pick('work_mem = 64', 'work_mem = 64', 'work_mem = 1000'), grep { !/hash|merge/ } map { pick(@settings) } 1 .. 2) : map { pick(@settings) } 1 .. between(0, 3) ];
+		push @{ $q->{settings} }, in_parallel() if chance($ENV{OUTERJOIN_PARALLEL} // 0.2);
 		push @script, 'RESET ALL; SET search_path = d;', (map { "SET $_;" } @{ $r{input} }), map { "SET $_;" } @{ $q->{settings} };
 		for my $side ('f', 'o')
 		{

@@ -394,10 +394,17 @@ mock_close(ColumnStream *stream)
 	((MockStream *) stream)->closed = true;
 }
 
+static int64
+mock_position(ColumnStream *stream, int row)
+{
+	return ((MockStream *) stream)->first + row;
+}
+
 static const ColumnStreamMethods mock_methods = {
 	.next_batch = mock_next_batch,
 	.decode = mock_decode,
 	.seek = mock_seek,
+	.position = mock_position,
 	.locate = mock_locate,
 	.count = mock_count,
 	.close = mock_close,
@@ -654,14 +661,13 @@ take_row(Join *join, const MergeWindow *window, int r)
 	}
 }
 
-/* Read the range; at most this many windows (-1: all), and keep the rows. */
+/* Read what has been started; at most this many windows (-1: all), and keep the rows. */
 static void
-join_read(Join *join, const KeyRange *range, int most_windows)
+join_read_on(Join *join, int most_windows)
 {
 	const MergeWindow *window;
 
 	join->nrows = 0;
-	outer_merge_start(join->merge, range);
 	for (int n = 0; n != most_windows; n++)
 	{
 		bool		in_parts = join->merge->cursor.active;
@@ -681,6 +687,13 @@ join_read(Join *join, const KeyRange *range, int most_windows)
 		for (int r = 0; r < window->nrows; r++)
 			take_row(join, window, r);
 	}
+}
+
+static void
+join_read(Join *join, const KeyRange *range, int most_windows)
+{
+	outer_merge_start(join->merge, range);
+	join_read_on(join, most_windows);
 }
 
 /* ------------------------------------------------------------ the model */
@@ -1976,11 +1989,85 @@ check_round(Round *round)
 }
 
 static void
+set_part_bound(const Join *join, const MockRow *key, bool inclusive, ModelBound *bound)
+{
+	bound->present = true;
+	bound->inclusive = inclusive;
+	bound->ncolumns = join->key.ncolumns;
+	memcpy(bound->number, key->number, sizeof(bound->number));
+}
+
+/* Where one part ends, the next one has to begin. */
+static void
+check_places(Join *join, bool follows, int64 *ends)
+{
+	for (int i = 0; i < join->nstreams; i++)
+	{
+		int64		begins;
+		int64		last = ends[i];
+
+		outer_merge_places(join->merge, i, &begins, &ends[i]);
+		if (follows && begins != last)
+			join_fail(join, "stream %d: a part begins at %lld, the one before ended at %lld",
+					  i, (long long) begins, (long long) last);
+	}
+}
+
+/* Some of the parts that the keys divide everything into, ascending. */
+static void
+check_parts(Round *round)
+{
+	Join	   *join = round->join;
+	MemoryContext old = MemoryContextSwitchTo(join->context);
+	int			nbounds = 1 + random_below(12);
+	MockRow    *bounds = palloc(sizeof(MockRow) * nbounds);
+	int64	   *ends = palloc(sizeof(int64) * join->nstreams);
+	bool		started = false;
+	bool		follows = false;
+
+	for (int b = 0; b < nbounds; b++)
+		bounds[b] = round->keys[random_below(round->nkeys)];
+	model_descending = join->descending;
+	qsort(bounds, nbounds, sizeof(MockRow), compare_mock_rows);
+	for (int p = 0; p <= nbounds; p++)
+	{
+		ModelRange	part = {0};
+		Model		model;
+		KeyRange   *range;
+
+		if (one_in(3))
+		{
+			follows = false;
+			continue;
+		}
+		if (p > 0)
+			set_part_bound(join, &bounds[p - 1], true, &part.lower);
+		if (p < nbounds)
+			set_part_bound(join, &bounds[p], false, &part.upper);
+		range = range_of(join, &part);
+		if (started)
+			outer_merge_advance(join->merge, range, follows);
+		else
+			outer_merge_start(join->merge, range);
+		join_read_on(join, -1);
+		model_read(&model, join, &part);
+		join_compare(join, &model);
+		check_places(join, follows, ends);
+		started = follows = true;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+static void
 run_round(void *argument)
 {
 	Round	   *round = argument;
 
+	if (one_in(4))
+		check_parts(round);
 	check_round(round);
+	if (one_in(4))
+		check_parts(round);
 	join_close(round->join);
 }
 

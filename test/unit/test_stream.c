@@ -451,9 +451,9 @@ memory_facts(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 	}
 }
 
-const ColumnFormat csv_column_format = {"csv", memory_open, memory_facts};
-const ColumnFormat text_column_format = {"text", memory_open, memory_facts};
-const ColumnFormat arrow_column_format = {"arrow", memory_open, memory_facts};
+const ColumnFormat csv_column_format = {"csv", memory_open, memory_facts, NULL};
+const ColumnFormat text_column_format = {"text", memory_open, memory_facts, NULL};
+const ColumnFormat arrow_column_format = {"arrow", memory_open, memory_facts, NULL};
 
 /* ------------------------------------------------------------ io, wire, catalogs */
 
