@@ -20,7 +20,9 @@ SELECT explain('SELECT * FROM f WHERE id > 5 AND id <= 10 AND a IS NOT NULL');
 SELECT explain('SELECT * FROM f WHERE 7 >= id');
 SELECT explain('SELECT * FROM f WHERE id IN (3, 5, 9)');
 
--- Each of these answers what the oracle answers, in order.
+-- Each of these answers what the oracle answers, in order; a join's order is
+-- another matter.
+SET outerjoin_fdw.parameterized_paths = off;
 CREATE FUNCTION check_ranges() RETURNS TABLE (clause text, rows bigint, differences bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	FOREACH clause IN ARRAY ARRAY[

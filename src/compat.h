@@ -52,6 +52,13 @@
 #define compat_create_foreignscan_path create_foreignscan_path
 #endif
 
+/* 17 looks at statistics for it, and so wants to know the query. */
+#if PG_VERSION_NUM >= 170000
+#define compat_estimate_array_length(root, array) estimate_array_length(root, array)
+#else
+#define compat_estimate_array_length(root, array) ((double) estimate_array_length(array))
+#endif
+
 /* The same two, for the path of an upper relation. */
 #if PG_VERSION_NUM >= 180000
 #define compat_create_foreign_upper_path(root, rel, target, rows, startup, total, \

@@ -19,6 +19,7 @@ PG_MODULE_MAGIC;
 int			outerjoin_batch_rows = 0;
 int			outerjoin_block_size = 0;
 bool		outerjoin_simd = true;
+bool		outerjoin_parameterized_paths = true;
 bool		outerjoin_aggregates = true;
 bool		outerjoin_required_streams = true;
 bool		outerjoin_early_filters = true;
@@ -47,6 +48,13 @@ _PG_init(void)
 							 "Use the processor's vector instructions.",
 							 "The answers are the same without.",
 							 &outerjoin_simd,
+							 true,
+							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("outerjoin_fdw.parameterized_paths",
+							 "Consider scans of the keys that rows of other tables have.",
+							 "The answers are the same without.",
+							 &outerjoin_parameterized_paths,
 							 true,
 							 PGC_USERSET, GUC_NOT_IN_SAMPLE,
 							 NULL, NULL, NULL);

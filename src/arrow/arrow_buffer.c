@@ -41,9 +41,6 @@
 /* The prefix and the magic behind it */
 #define HEAD_BYTES			(PREFIX_BYTES + 4)
 
-/* What is read first where little may be wanted */
-#define FIRST_AHEAD		4096
-
 /* A window for compressed bytes grows from here as they come. */
 #define FIRST_WINDOW		(1024 * 1024)
 
@@ -153,9 +150,9 @@ arrow_buffer_set(ArrowBuffer *buffer, SourceFile *file, int64 offset, int64 leng
 }
 
 void
-arrow_buffer_begin_small(ArrowBuffer *buffer)
+arrow_buffer_begin_small(ArrowBuffer *buffer, size_t bytes)
 {
-	buffer->ahead = Min(buffer->block_bytes, FIRST_AHEAD);
+	buffer->ahead = Min(buffer->block_bytes, bytes);
 }
 
 void

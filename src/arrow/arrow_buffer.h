@@ -71,9 +71,9 @@ extern const char *arrow_buffer_read(ArrowBuffer *buffer, int64 from, size_t len
 
 /*
  * What comes next is somewhere else, and perhaps only a little of it is asked
- * for: read little at first, then twice as much each time, up to a block.
+ * for: read so many bytes at first, then twice as much each time, up to a block.
  */
-extern void arrow_buffer_begin_small(ArrowBuffer *buffer);
+extern void arrow_buffer_begin_small(ArrowBuffer *buffer, size_t bytes);
 
 /*
  * Pieces are asked for from the end to the top, or again from the top to the

@@ -113,12 +113,12 @@ arrow_columns_set(ArrowColumns *columns, int64 number)
 }
 
 void
-arrow_columns_begin_small(ArrowColumns *columns)
+arrow_columns_begin_small(ArrowColumns *columns, size_t bytes)
 {
 	for (int i = 0; i < columns->n; i++)
 	{
 		if (columns->columns[i].vector != NULL)
-			arrow_vector_begin_small(columns->columns[i].vector);
+			arrow_vector_begin_small(columns->columns[i].vector, bytes);
 	}
 }
 

@@ -46,8 +46,8 @@ extern void arrow_columns_init(ArrowColumns *columns, ArrowFile *file, SourceFil
 /* Set all of them to an existing record batch, dictionaries as well. */
 extern void arrow_columns_set(ArrowColumns *columns, int64 batch);
 
-/* Read little at first of each: see arrow_buffer_begin_small. */
-extern void arrow_columns_begin_small(ArrowColumns *columns);
+/* Read so little at first of each: see arrow_buffer_begin_small. */
+extern void arrow_columns_begin_small(ArrowColumns *columns, size_t bytes);
 
 /* Slices are loaded from the end to the top: see arrow_buffer_set_backward. */
 extern void arrow_columns_set_backward(ArrowColumns *columns, bool backward);

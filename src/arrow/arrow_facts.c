@@ -182,6 +182,9 @@ look_at_file(const StreamSpec *spec, const SegmentFile *segment, const Key *key,
 		arrow_file_batch(file, 0)->spec.compression == ARROW_UNCOMPRESSED;
 	facts->rows = (double) arrow_file_rows_before(file, counted);
 	facts->rows_exact = counted == nbatches;
+	/* compressed keys and values are gone through to the row that is sought */
+	if (nbatches > 0 && arrow_file_batch(file, 0)->spec.compression != ARROW_UNCOMPRESSED)
+		facts->seek_rows = facts->rows / (double) counted;
 	facts->can_go_back = arrow_file_can_go_back(file, counted);
 	if (!facts->rows_exact)
 		facts->rows *= (double) nbatches / (double) counted;

@@ -45,6 +45,9 @@
 #define USUAL_METADATA	1024
 #define MOST_GUESSED	(64 * 1024)
 
+/* Kept descriptions take the memory of so many blocks. */
+#define KEPT_BLOCKS		2
+
 /* A message's description is never larger than this. */
 #define MAX_METADATA	(256 * 1024 * 1024)
 
@@ -73,6 +76,10 @@ struct ArrowFile
 
 	ArrowBatch	batch;
 	int64		batch_number;	/* -1: none */
+
+	/* descriptions that are kept, for those who go back and forth */
+	MemoryContext kept_context;
+	ArrowBatch **kept;			/* [batches], or NULL */
 };
 
 /* ------------------------------------------------------------ errors */
@@ -497,6 +504,45 @@ read_entry(ArrowFile *file, ArrowEntry *entry, ArrowMessage *message)
 					   (long long) entry->offset);
 }
 
+void
+arrow_file_keep_batches(ArrowFile *file)
+{
+	int64		n = file->index->batches.n;
+
+	if (file->kept != NULL || n * (int64) sizeof(ArrowBatch *) > (int64) file->block_bytes)
+		return;
+	file->kept_context = AllocSetContextCreate(file->context, "outerjoin arrow batches",
+											   ALLOCSET_DEFAULT_SIZES);
+	file->kept = MemoryContextAllocZero(file->context, Max(n, 1) * sizeof(ArrowBatch *));
+}
+
+/* Keep what has been parsed in the context of those that are kept. */
+static void
+keep_batch(ArrowFile *file)
+{
+	ArrowBatch *copy = MemoryContextAlloc(file->kept_context, sizeof(ArrowBatch));
+
+	*copy = file->batch;
+	file->kept[file->batch_number] = copy;
+}
+
+/* Where the next description goes: not to those that are kept, unless there is room. */
+static MemoryContext
+description_context(ArrowFile *file)
+{
+	if (file->kept == NULL)
+	{
+		MemoryContextReset(file->batch_context);
+		return file->batch_context;
+	}
+	if (MemoryContextMemAllocated(file->kept_context, false) > KEPT_BLOCKS * file->block_bytes)
+	{
+		MemoryContextReset(file->kept_context);
+		memset(file->kept, 0, file->index->batches.n * sizeof(ArrowBatch *));
+	}
+	return file->kept_context;
+}
+
 const ArrowBatch *
 arrow_file_batch(ArrowFile *file, int64 number)
 {
@@ -508,9 +554,14 @@ arrow_file_batch(ArrowFile *file, int64 number)
 	if (file->batch_number == number)
 		return &file->batch;
 	Assert(number >= 0 && number < file->index->batches.n);
+	if (file->kept != NULL && file->kept[number] != NULL)
+	{
+		file->batch = *file->kept[number];
+		file->batch_number = number;
+		return &file->batch;
+	}
 	file->batch_number = -1;
-	MemoryContextReset(file->batch_context);
-	old = MemoryContextSwitchTo(file->batch_context);
+	old = MemoryContextSwitchTo(description_context(file));
 	entry = &file->index->entries[file->index->batches.entry[number]];
 	read_entry(file, entry, &message);
 	if (!arrow_batch_check(&file->index->schema, &message.batch, message.body_length, &reason))
@@ -521,6 +572,8 @@ arrow_file_batch(ArrowFile *file, int64 number)
 	file->batch.spec = message.batch;
 	file->batch.body_offset = entry->offset + entry->metadata_length;
 	file->batch_number = number;
+	if (file->kept != NULL)
+		keep_batch(file);
 	return &file->batch;
 }
 

@@ -47,6 +47,12 @@ extern const ArrowBatch *arrow_file_batch(ArrowFile *file, int64 number);
 /* Its body's bytes, which are known without reading anything more. */
 extern int64 arrow_file_batch_bytes(const ArrowFile *file, int64 number);
 
+/*
+ * From now on record batches are gone to in no order: keep some descriptions.
+ * All messages must have been found.
+ */
+extern void arrow_file_keep_batches(ArrowFile *file);
+
 /* Its rows; reads the description where they are not known. */
 extern int64 arrow_file_batch_rows(ArrowFile *file, int64 number);
 

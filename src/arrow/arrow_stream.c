@@ -37,6 +37,23 @@
 /* What a search reads of a buffer at once. */
 #define PROBE_BYTES		1024
 
+/* The same where it is likely to be the right place, and so many rows are sure to be in it. */
+#define GUESS_BYTES		2048
+#define GUESS_ROWS		(GUESS_BYTES / (int) sizeof(int64))
+#define MOST_GUESSES	3
+
+/* What is read of values first after a seek. */
+#define FIRST_VALUE_BYTES	256
+
+/* Rows of the first batch where seeks follow each other: they are after single rows. */
+#define AGAIN_ROWS		32
+
+/* A seek in batches that are not compressed takes the time of reading so many rows. */
+#define ARROW_SEEK_ROWS	1500
+
+/* One in FEW_SHARE rows of a batch, or less: few. */
+#define FEW_SHARE		4
+
 /* Compressed keys are passed over so many at a time. */
 #define PASSED_ROWS		1024
 
@@ -51,7 +68,7 @@ typedef struct ArrowStream
 	ArrowFile  *file;
 	ArrowColumns keys;
 	ArrowColumns values;
-	bool	   *loaded;			/* [nfields] values of the batch are loaded */
+	bool	   *loaded;			/* [nfields] all values of the batch are loaded */
 	bool		keys_in_place;	/* the file's keys can be the batch's images */
 	int64	   *image;			/* where they cannot */
 	ValueArena *arena;
@@ -62,10 +79,13 @@ typedef struct ArrowStream
 	bool		probing;		/* probes are made */
 	ColumnBatch probe;			/* one row */
 	ArrowFirstKeys *first_keys; /* those that are known already; NULL: none are kept */
+	bool		end_known;
+	int64		end_image;		/* of the last record batch's last key */
 
 	bool		going_back;		/* stream->next is the first row that has been a batch's */
 	int64		number;			/* record batch at hand; -1: before the first */
 	int64		length;			/* its rows */
+	bool		compressed;
 	int64		next;			/* first row of it that has not been a batch's */
 	int64		first;			/* first row of the batch */
 	int64		rows_before;	/* in earlier record batches; -1: not counted */
@@ -285,9 +305,13 @@ read_keys(ArrowStream *stream, int nrows)
 static bool
 open_record_batch(ArrowStream *stream, int64 number)
 {
+	const ArrowBatch *batch;
+
 	if (!arrow_file_has_batch(stream->file, number))
 		return false;
-	stream->length = arrow_file_batch(stream->file, number)->spec.length;
+	batch = arrow_file_batch(stream->file, number);
+	stream->length = batch->spec.length;
+	stream->compressed = batch->spec.compression != ARROW_UNCOMPRESSED;
 	arrow_columns_set(&stream->keys, number);
 	arrow_columns_set(&stream->values, number);
 	stream->number = number;
@@ -354,6 +378,24 @@ arrow_stream_next_batch(ColumnStream *base)
 	return true;
 }
 
+/*
+ * Load a field's values of rows [from, to) of the batch.  All of the batch's
+ * are loaded at once unless few are wanted and they can be read from anywhere.
+ */
+static void
+load_values(ArrowStream *stream, int field, int from, int to)
+{
+	int			nrows = stream->base.batch.nrows;
+
+	if (stream->compressed || (to - from) * FEW_SHARE > nrows)
+	{
+		from = 0;
+		to = nrows;
+	}
+	arrow_vector_load(stream->values.columns[field].vector, stream->first + from, stream->first + to);
+	stream->loaded[field] = from == 0 && to == nrows;
+}
+
 /* Behind the last row, to go back from there. */
 static void
 begin_backward(ArrowStream *stream)
@@ -363,8 +405,8 @@ begin_backward(ArrowStream *stream)
 		arrow_columns_set_backward(&stream->keys, true);
 		arrow_columns_set_backward(&stream->values, true);
 	}
-	arrow_columns_begin_small(&stream->keys);
-	arrow_columns_begin_small(&stream->values);
+	arrow_columns_begin_small(&stream->keys, GUESS_BYTES);
+	arrow_columns_begin_small(&stream->values, FIRST_VALUE_BYTES);
 	stream->going_back = true;
 	stream->number = arrow_file_nbatches(stream->file);
 	stream->length = stream->next = stream->first = 0;
@@ -447,10 +489,8 @@ arrow_stream_decode(ColumnStream *base, int field, int from, int to,
 		return;
 	}
 	if (!stream->loaded[field])
-	{
-		arrow_vector_load(column->vector, first, first + base->batch.nrows);
-		stream->loaded[field] = true;
-	}
+		load_values(stream, field, rows != NULL ? rows[0] : from,
+					rows != NULL ? rows[nrows - 1] + 1 : to);
 	if (rows != NULL)
 		arrow_convert(column->converter, column->vector, first, first + base->batch.nrows,
 					  rows, nrows, stream->arena, values, isnull, &context.row);
@@ -624,19 +664,117 @@ find_record_batch(ArrowStream *stream, const KeyBound *bound)
 	return low;
 }
 
-/* The first row of the record batch at hand that does not come before the bound, or its end. */
-static int64
-find_row(ArrowStream *stream, const KeyBound *bound)
+/* Does a row of the record batch at hand come before the bound? */
+static bool
+own_row_is_before(ArrowStream *stream, int64 row, const KeyBound *bound)
+{
+	arrow_columns_begin_small(&stream->keys, GUESS_BYTES);
+	for (int i = 0; i < stream->keys.n; i++)
+		arrow_vector_load(stream->keys.columns[i].vector, row, row + 1);
+	return loaded_row_is_before(stream, &stream->keys, stream->number, row, bound);
+}
+
+/* The image of a record batch's first key, if it is known. */
+static bool
+first_image(const ArrowStream *stream, int64 number, double *image)
+{
+	const Datum *known = arrow_first_key(stream->first_keys, number);
+
+	if (known == NULL)
+		return false;
+	*image = (double) key_image(stream->base.key, known[0]);
+	return true;
+}
+
+/* The images between which those of the record batch at hand lie. */
+static bool
+find_images(ArrowStream *stream, const KeyBound *bound, double *low, double *high)
 {
 	int64		number = stream->number;
+
+	if (stream->first_keys == NULL || !stream->base.key->exact || stream->length == 0)
+		return false;
+	if (!first_image(stream, number, low) && (!batch_is_before(stream, number, bound) ||
+											  !first_image(stream, number, low)))
+		return false;
+	if (arrow_file_has_batch(stream->file, number + 1))
+		return first_image(stream, number + 1, high);
+	if (!stream->end_known)
+	{
+		(void) own_row_is_before(stream, stream->length - 1, bound);
+		stream->end_image = stream->probe.image[0];
+		stream->end_known = true;
+	}
+	*high = (double) stream->end_image;
+	return true;
+}
+
+/* Bisect rows [low, high), which have been read, if their bytes are the images. */
+static bool
+bisect_in_place(ArrowStream *stream, int64 *low, int64 *high, const KeyBound *bound)
+{
+	ArrowVector *vector = stream->keys.columns[0].vector;
+	ColumnBatch rows = {0};
+
+	if (!stream->keys_in_place)
+		return false;
+	arrow_vector_load(vector, *low, *high);
+	if (vector->validity != NULL)
+		return false;
+	rows.nrows = (int) (*high - *low);
+	rows.image = (int64 *) unconstify(char *, arrow_fixed(vector, *low));
+	*low += key_first_inside(stream->base.key, &rows, 0, rows.nrows, bound);
+	*high = *low;
+	return true;
+}
+
+/*
+ * The first row of the record batch at hand that does not come before the
+ * bound, or its end.  Keys of which the first and the last are known are
+ * likely to lie evenly between them: then a look or two is enough.
+ */
+static int64
+guess_row(ArrowStream *stream, const KeyBound *bound)
+{
 	int64		low = 0;
 	int64		high = stream->length;
+	double		low_image;
+	double		high_image;
+	int			guesses = find_images(stream, bound, &low_image, &high_image) ? MOST_GUESSES : 0;
 
+	while (guesses-- > 0 && low < high)
+	{
+		double		share = ((double) bound->image - low_image) / Max(high_image - low_image, 1);
+		int64		guess = low + (int64) (Max(Min(share, 1), 0) * (double) (high - low));
+		int64		from = Max(guess - GUESS_ROWS / 2, low);
+		int64		to = Min(from + GUESS_ROWS, high) - 1;
+
+		if (from >= high)
+			from = to;
+		if (!own_row_is_before(stream, from, bound))
+		{
+			high = from;
+			high_image = (double) stream->probe.image[0];
+		}
+		else if (own_row_is_before(stream, to, bound))
+		{
+			low = to + 1;
+			low_image = (double) stream->probe.image[0];
+		}
+		else
+		{
+			low = from + 1;
+			high = to;
+			if (low < high && bisect_in_place(stream, &low, &high, bound))
+				return low;
+			break;
+		}
+	}
 	while (low < high)
 	{
 		int64		middle = low + (high - low) / 2;
 
-		if (row_is_before(stream, number, middle, bound))
+		if (own_row_is_before(stream, middle, bound))
 			low = middle + 1;
 		else
 			high = middle;
@@ -683,7 +821,8 @@ arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 		read_rows = stream->next;
 	}
 	base->batch.nrows = 0;
-	stream->next_rows = Min(stream->resources.first_rows, stream->resources.batch_rows);
+	stream->next_rows = Min(stream->seeks > 0 ? Min(AGAIN_ROWS, stream->resources.first_rows) : stream->resources.first_rows,
+							stream->resources.batch_rows);
 	stream->number = -1;
 	stream->length = stream->next = stream->first = 0;
 	stream->rows_before = 0;
@@ -694,20 +833,22 @@ arrow_stream_seek(ColumnStream *base, const KeyBound *bound)
 	if (arrow_file_nbatches(stream->file) == 0)
 		return;
 	number = find_record_batch(stream, bound);
+	arrow_file_keep_batches(stream->file);
 	compressed = arrow_file_batch(stream->file, number)->spec.compression != ARROW_UNCOMPRESSED;
 	if (!compressed || number != read_number)
 	{
-		arrow_columns_begin_small(&stream->keys);
-		arrow_columns_begin_small(&stream->values);
+		arrow_columns_begin_small(&stream->keys, GUESS_BYTES);
+		arrow_columns_begin_small(&stream->values, FIRST_VALUE_BYTES);
 	}
 	(void) open_record_batch(stream, number);
 	if (!compressed)
-		row = find_row(stream, bound);
+		row = guess_row(stream, bound);
 	else
 	{
 		if (number == read_number)
 			stream->next = read_rows;
 		row = pass_rows(stream, bound);
+		base->seek_rows = Max(ARROW_SEEK_ROWS, (double) stream->length / 2);
 	}
 	stream->number = number;
 	stream->next = row;
@@ -738,7 +879,7 @@ arrow_stream_seek_back(ColumnStream *base, const KeyBound *bound)
 	number = find_record_batch(stream, &behind);
 	(void) open_record_batch(stream, number);
 	if (arrow_file_batch(stream->file, number)->spec.compression == ARROW_UNCOMPRESSED)
-		row = find_row(stream, &behind);
+		row = guess_row(stream, &behind);
 	else
 	{
 		arrow_columns_set_backward(&stream->keys, false);
@@ -894,6 +1035,7 @@ arrow_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *ke
 
 	stream_init(&stream->base, &arrow_stream_methods, spec, key, wanted);
 	stream->base.can_seek = true;
+	stream->base.seek_rows = ARROW_SEEK_ROWS;
 	stream->base.can_go_back = true;
 	stream->context = context;
 	stream->resources = *resources;

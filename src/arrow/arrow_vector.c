@@ -340,12 +340,12 @@ forget_slice(ArrowVector *vector)
 }
 
 void
-arrow_vector_begin_small(ArrowVector *vector)
+arrow_vector_begin_small(ArrowVector *vector, size_t bytes)
 {
 	for (int i = 0; i < vector->nbuffers; i++)
-		arrow_buffer_begin_small(&vector->buffers[i]);
+		arrow_buffer_begin_small(&vector->buffers[i], bytes);
 	for (int i = 0; i < vector->nchildren; i++)
-		arrow_vector_begin_small(&vector->children[i]);
+		arrow_vector_begin_small(&vector->children[i], bytes);
 }
 
 void

@@ -109,8 +109,8 @@ extern void arrow_vector_load(ArrowVector *vector, int64 from, int64 to);
  */
 extern void arrow_vector_load_nulls(ArrowVector *vector, int64 from, int64 to);
 
-/* Read little at first: see arrow_buffer_begin_small. */
-extern void arrow_vector_begin_small(ArrowVector *vector);
+/* Read so little at first: see arrow_buffer_begin_small. */
+extern void arrow_vector_begin_small(ArrowVector *vector, size_t bytes);
 
 /* Slices are loaded from the end to the top: see arrow_buffer_set_backward. */
 extern void arrow_vector_set_backward(ArrowVector *vector, bool backward);

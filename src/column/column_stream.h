@@ -136,6 +136,7 @@ struct ColumnStream
 	const Key  *key;
 	const bool *wanted;			/* [spec->nfields] fields that will be decoded */
 	bool		can_seek;		/* seek(bound) is better than reading from the top */
+	double		seek_rows;		/* ... and takes the time of reading so many rows */
 	bool		can_go_back;	/* it has previous_batch and seek_back; known with a file_key */
 	bool		reversed;		/* rows come from a file's end to its top; "locate"
 								 * knows row -1, the one before the batch's */
@@ -155,6 +156,7 @@ typedef struct StreamFacts
 	bool		range_certain;	/* true of any file in order: rows may be passed
 								 * over on its word */
 	bool		can_seek;
+	double		seek_rows;		/* a seek takes the time of reading so many rows */
 	bool		can_go_back;	/* can be read from its end, as far as is known */
 } StreamFacts;
 

@@ -28,6 +28,9 @@
 #include "csv/csv_source.h"
 
 #define SAMPLE_BYTES		16384
+
+/* What a seek reads, and what it costs besides, in rows. */
+#define SEEK_ROWS		3000
 #define COMPRESSION_RATIO	4	/* a guess, as good for one file as for another */
 #define UNKNOWN_LINE_BYTES	20
 
@@ -202,6 +205,7 @@ look_at_file(const StreamSpec *spec, const SegmentFile *file, const Key *key, St
 	facts->bytes = source.size < 0 ? 0 : (double) source.size;
 	facts->can_seek = source.file != NULL &&
 		csv_lines_are_rows(source.file, &source.dialect, false);
+	facts->seek_rows = SEEK_ROWS;
 	facts->can_go_back = csv_backward_can(reader, &source.dialect, source.file, false);
 	if (reader->nfields == 0 || reader->ended)
 		facts->rows_exact = true;

@@ -24,6 +24,7 @@
 #include "csv/csv_seek.h"
 
 #define LOOK_BYTES			(256 * 1024)
+#define FIRST_LINE_BYTES	256
 #define LINE_BYTES			4096
 #define CLOSE_BYTES			(16 * 1024) /* near enough: read on from here */
 
@@ -174,11 +175,14 @@ int64
 csv_next_line(SourceFile *file, char line_byte, int64 from, int64 limit)
 {
 	char		bytes[LINE_BYTES];
+	int64		most = FIRST_LINE_BYTES;
 
 	while (from < limit)
 	{
-		size_t		length = source_file_read(file, from, bytes, (size_t) Min(limit - from, LINE_BYTES));
+		size_t		length = source_file_read(file, from, bytes, (size_t) Min(limit - from, most));
 		const char *found;
+
+		most = Min(2 * most, LINE_BYTES);
 
 		if (length == 0)
 			break;
@@ -271,6 +275,14 @@ bisect(SourceFile *file, char line_byte, int64 *first, int64 *end,
 	}
 	*first = low;
 	*end = high;
+}
+
+int64
+csv_bisect_between(SourceFile *file, char line_byte, int64 low, int64 high,
+				   CsvRowIsBefore is_before, void *state)
+{
+	bisect(file, line_byte, &low, &high, is_before, state);
+	return low;
 }
 
 int64

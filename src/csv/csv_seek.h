@@ -52,6 +52,13 @@ extern int64 csv_bisect(SourceFile *file, char line_byte, int64 first,
 						CsvRowIsBefore is_before, void *state);
 
 /*
+ * The same where it is known to lie between: all rows before "low", a row's
+ * start, come before it, and none that starts at "high" or later does.
+ */
+extern int64 csv_bisect_between(SourceFile *file, char line_byte, int64 low, int64 high,
+								CsvRowIsBefore is_before, void *state);
+
+/*
  * A row's start (or "end", where the last row ends) such that no row from
  * there on comes before what is sought, not far behind the last that does.
  */

@@ -24,12 +24,16 @@
 #include "csv/csv_backward.h"
 #include "csv/csv_errors.h"
 #include "csv/csv_facts.h"
+#include "csv/csv_landmarks.h"
 #include "csv/csv_seek.h"
 #include "csv/csv_source.h"
 #include "csv/csv_stream.h"
 
 /* A file of this size is as soon read as searched. */
 #define MIN_SEEK_BYTES	(64 * 1024)
+
+/* Rows that are read in the time of a seek. */
+#define CSV_SEEK_ROWS	500
 
 typedef struct CsvStream
 {
@@ -40,6 +44,8 @@ typedef struct CsvStream
 	CsvReader  *reader;
 	bool		looked_through; /* searchable is known */
 	bool		searchable;
+	int64		first_row;		/* where the first row begins; -1: not known */
+	CsvLandmarks *landmarks;	/* from the second seek on */
 
 	/* known once the top of the file has been read */
 	bool		prepared;
@@ -351,6 +357,59 @@ row_is_before(void *state, int64 offset)
 	return order < 0 || (order == 0 && !search->bound->inclusive);
 }
 
+/* Read the key of the row at an offset, for a landmark. */
+static bool
+read_image(void *state, int64 offset, int64 *image)
+{
+	CsvStream  *stream = ((BoundSearch *) state)->stream;
+
+	csv_reader_seek(stream->reader, offset);
+	if (!read_rows(stream, 1))
+		return false;
+	*image = stream->base.batch.image[0];
+	return true;
+}
+
+/* As csv_landmarks_search asks. */
+static int
+image_is_before(void *state, int64 image, bool at_hand)
+{
+	BoundSearch *search = state;
+	const KeyBound *bound = search->bound;
+	const Key  *key = search->stream->base.key;
+	int			order;
+
+	if (image != bound->image)
+		return image < bound->image ? 1 : -1;
+	if (!key->exact && !at_hand)
+		return 0;
+	order = key->exact ? 0 : key_compare_bound(key, &search->stream->base.batch, 0, bound);
+	return order < 0 || (order == 0 && !bound->inclusive) ? 1 : -1;
+}
+
+/* Where to read on from to find the bound. */
+static int64
+find_bound(CsvStream *stream, const KeyBound *bound)
+{
+	SourceFile *file = stream->source.file;
+	BoundSearch search = {stream, bound};
+	char		line_byte = csv_line_byte(stream->reader->grammar.line_end);
+	int64		low = stream->first_row;
+	int64		high = source_file_identity(file)->size;
+
+	if (stream->seeks > 0 && stream->landmarks == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(stream->context);
+
+		stream->landmarks = csv_landmarks_create(high, stream->resources.block_bytes);
+		MemoryContextSwitchTo(old);
+	}
+	if (stream->landmarks != NULL)
+		csv_landmarks_search(stream->landmarks, file, line_byte, low, read_image,
+							 image_is_before, &search, &low, &high);
+	return csv_bisect_between(file, line_byte, low, high, row_is_before, &search);
+}
+
 /* The same for a bound that rows are to end at. */
 static bool
 row_is_within(void *state, int64 offset)
@@ -380,10 +439,7 @@ static void
 csv_stream_seek(ColumnStream *base, const KeyBound *bound)
 {
 	CsvStream  *stream = (CsvStream *) base;
-	BoundSearch search = {stream, bound};
 	CsvReader  *reader = stream->reader;
-	char		line_byte;
-	int64		first;
 	int64		found;
 
 	base->batch.nrows = 0;
@@ -393,12 +449,14 @@ csv_stream_seek(ColumnStream *base, const KeyBound *bound)
 		csv_reader_restart(reader);
 		return;
 	}
-	line_byte = csv_line_byte(reader->grammar.line_end);
-	first = csv_pass_lines(stream->source.file, line_byte, reader->top_lines);
-	found = csv_bisect(stream->source.file, line_byte, first, row_is_before, &search);
+	if (stream->first_row < 0)
+		stream->first_row = csv_pass_lines(stream->source.file,
+										   csv_line_byte(reader->grammar.line_end),
+										   reader->top_lines);
+	found = find_bound(stream, bound);
 	base->batch.nrows = 0;
 	stream->seeks++;
-	if (found > first)
+	if (found > stream->first_row)
 		csv_reader_seek(reader, found);
 	else
 		csv_reader_restart(reader);
@@ -613,6 +671,8 @@ csv_stream_open(const StreamSpec *spec, const SegmentFile *file, const Key *key,
 	csv_source_open(&stream->source, spec, file, resources->block_bytes);
 	stream->base.can_seek = stream->source.file != NULL &&
 		csv_lines_are_rows(stream->source.file, &stream->source.dialect, false);
+	stream->base.seek_rows = CSV_SEEK_ROWS;
+	stream->first_row = -1;
 	stream->reader = csv_reader_create(&stream->source.dialect, stream->source.bytes,
 									   stream->source.file, resources->batch_rows,
 									   resources->block_bytes, resources->simd, context);

@@ -432,10 +432,13 @@ aggregate_scan_next(ForeignScanState *node, OuterScanState *outer)
 		return slot;
 	start_aggregates(scan);
 	outer_scan_start(node, outer);
-	if (scan->by_window)
-		add_windows(scan, outer->scan);
-	else
-		add_rows(scan, outer->scan);
+	do
+	{
+		if (scan->by_window)
+			add_windows(scan, outer->scan);
+		else
+			add_rows(scan, outer->scan);
+	} while (outer_scan_next_range(outer));
 
 	old = MemoryContextSwitchTo(scan->result_context);
 	memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);

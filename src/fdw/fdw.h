@@ -16,6 +16,7 @@
 extern int	outerjoin_batch_rows;
 extern int	outerjoin_block_size;
 extern bool outerjoin_simd;
+extern bool outerjoin_parameterized_paths;
 extern bool outerjoin_aggregates;
 extern bool outerjoin_required_streams;
 extern bool outerjoin_early_filters;

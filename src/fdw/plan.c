@@ -3,11 +3,12 @@
  * plan.c
  *	  Sizes, paths and plans.
  *
- * One path: a pass over all streams, in key order, over the range of keys that
- * the clauses leave.  It claims an order only in terms of equivalence classes
- * that the query has already, so that it never makes the planner's work more.
- * A second one goes from the streams' ends to their tops, where the query wants
- * that order and they can be read so.
+ * A pass over all streams, in key order, over the range of keys that the clauses
+ * leave.  It claims an order only in terms of equivalence classes that the
+ * query has already, so that it never makes the planner's work more.  A second
+ * one goes from the streams' ends to their tops, where the query wants that order
+ * and they can be read so.  And where rows of other tables bound the key, a pass
+ * over the range of each of their rows.
  *
  * Refuses to know: which clauses make a range (prune.c), and files.
  *
@@ -31,15 +32,18 @@
 #include "parser/parsetree.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "fdw/aggregate.h"
 #include "fdw/estimate.h"
 #include "fdw/fdw.h"
 #include "fdw/filter.h"
+#include "fdw/parameterized.h"
 #include "fdw/plan.h"
 #include "fdw/prune.h"
 #include "fdw/require.h"
 #include "fdw/table_scan.h"
+#include "fdw/unique_key.h"
 #include "stream/stream.h"
 
 /* What GetForeignRelSize finds out, for the callbacks after it. */
@@ -57,12 +61,21 @@ typedef struct OuterPlanState
 	double		read_bytes;		/* of those that are read */
 	bool		can_seek;		/* all of those can start at a key */
 	bool		can_go_back;	/* ... and can be read from their ends */
+	double		seeks;			/* to as many ranges as there are elements of an array */
+	double		seek_rows;		/* a seek in all streams takes the time of so many rows */
+	bool		has_range;		/* images of the first and last key are known */
+	double		first;
+	double		last;
 } OuterPlanState;
 
 /* Shares of the server's cost units, measured against its own scans. */
 #define STREAM_ROW_COST		(0.5 * cpu_operator_cost)
 #define FIELD_COST			(0.5 * cpu_operator_cost)
 #define SEEK_PAGES			8.0
+
+/* The same for scans that come one after the other: each, and each of its streams. */
+#define SCAN_COST			(180 * cpu_operator_cost)
+#define SEEK_COST			(500 * cpu_operator_cost)
 
 /*
  * The columns whose values the query asks for.  A whole-row reference asks
@@ -156,6 +169,45 @@ plan_table_rows(RelOptInfo *rel, const OuterPlanState *state, const StreamFacts 
 	return union_rows(state->table->key, state->table->nstreams, facts);
 }
 
+/* Elements of the array that is gone through, or 1. */
+static double
+plan_elements(PlannerInfo *root, List *key_clauses)
+{
+	const KeyClause *clause = key_clause_with_elements(key_clauses);
+
+	(void) root;				/* not all releases ask for it */
+	return clause == NULL ? 1 : Max(compat_estimate_array_length(root, (Node *) clause->value), 1);
+}
+
+/* The clauses that a range stands for. */
+static List *
+plan_ranged_clauses(List *key_clauses)
+{
+	List	   *ranged = NIL;
+	ListCell   *cell;
+
+	foreach(cell, key_clauses)
+		ranged = lappend(ranged, ((const KeyClause *) lfirst(cell))->source);
+	return ranged;
+}
+
+/* An array's elements are no range from its least to its greatest. */
+static void
+plan_array_seeks(PlannerInfo *root, RelOptInfo *rel, OuterPlanState *state, double *selectivity)
+{
+	double		all;
+	double		ranged;
+
+	state->seeks = plan_elements(root, state->key_clauses);
+	if (state->seeks <= 1)
+		return;
+	ranged = clauselist_selectivity(root, plan_ranged_clauses(state->key_clauses), rel->relid,
+									JOIN_INNER, NULL);
+	all = clauselist_selectivity(root, rel->baserestrictinfo, rel->relid, JOIN_INNER, NULL);
+	state->fraction = Min(state->fraction, ranged);
+	*selectivity = Min(*selectivity, all);
+}
+
 /*
  * May the query's user read anything of the table at all?  The server asks
  * only when the plan is executed, but what looking at a file reports (its
@@ -211,8 +263,15 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		state->read_bytes += facts[s].bytes;
 		state->can_seek &= facts[s].can_seek;
 		state->can_go_back &= facts[s].can_go_back;
+		state->seek_rows += facts[s].seek_rows;
+		if (!facts[s].has_range)
+			continue;
+		state->first = state->has_range ? Min(state->first, (double) facts[s].first) : (double) facts[s].first;
+		state->last = state->has_range ? Max(state->last, (double) facts[s].last) : (double) facts[s].last;
+		state->has_range = true;
 	}
 
+	unique_key_declare(rel, state->table);
 	rel->tuples = plan_table_rows(rel, state, facts);
 	rel->pages = (BlockNumber) Min(ceil(state->bytes / BLCKSZ), (double) MaxBlockNumber);
 	state->fraction = state->key_clauses ? plan_range_fraction(root, state, facts) : 1;
@@ -222,15 +281,13 @@ outerjoinGetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 								   rel->relid, JOIN_INNER, NULL);
 	else
 	{
-		List	   *ranged = NIL;
-		ListCell   *cell;
+		List	   *ranged = plan_ranged_clauses(state->key_clauses);
 
-		foreach(cell, state->key_clauses)
-			ranged = lappend(ranged, ((const KeyClause *) lfirst(cell))->source);
 		state->fraction = clauselist_selectivity(root, ranged, rel->relid, JOIN_INNER, NULL);
 		selectivity = clauselist_selectivity(root, rel->baserestrictinfo, rel->relid,
 											 JOIN_INNER, NULL);
 	}
+	plan_array_seeks(root, rel, state, &selectivity);
 	rel->rows = rel->tuples * selectivity;
 	state->made_rows = rel->tuples * state->fraction;
 	present = intersection_rows(state->table->key, state->table->nstreams, facts, state->roles);
@@ -304,18 +361,158 @@ plan_pathkeys(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state, c
 	return pathkeys;
 }
 
+/* Which part of the streams holds values that are asked for. */
+static double
+plan_fields(const OuterPlanState *state)
+{
+	double		fields = 0;
+
+	for (int s = 0; s < state->table->nstreams; s++)
+		fields += state->roles[s] != STREAM_KEYS_ONLY && state->roles[s] != STREAM_NOT_READ;
+	return fields / Max(state->table->nstreams, 1);
+}
+
+/* Does each column of the key equal one value? */
+static bool
+key_is_given(const TableSpec *table, List *key_clauses)
+{
+	Bitmapset  *equal = NULL;
+	ListCell   *cell;
+
+	foreach(cell, key_clauses)
+	{
+		const KeyClause *clause = lfirst(cell);
+
+		if (clause->test == KEY_EQUAL)
+			equal = bms_add_member(equal, clause->column);
+	}
+	return bms_num_members(equal) == table->key->ncolumns;
+}
+
+/* One seek in all streams, without its pages. */
+static Cost
+plan_seek_cost(const OuterPlanState *state)
+{
+	return SCAN_COST + state->table->nstreams * SEEK_COST + state->seek_rows * STREAM_ROW_COST;
+}
+
+/*
+ * To find "read" rows of the table somewhere, in one scan out of so many that
+ * go to and fro: pages that one has read, the next finds in the cache.
+ */
+static Cost
+plan_random_cost(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
+				 double read, double seeks, double loops)
+{
+	int			nstreams = Max(state->table->nstreams, 1);
+	double		pages = Max(rel->pages / (double) nstreams, 1);
+	double		each = read / Max(rel->tuples, 1) * pages + seeks;
+
+	if (loops > 1)
+		each = index_pages_fetched(loops * each, (BlockNumber) pages, 0, root) / loops;
+	return nstreams * Min(each, pages) * random_page_cost + seeks * plan_seek_cost(state);
+}
+
+/*
+ * The same for scans each of which begins not far behind the end of the one
+ * before it: together they read the stretch that they cover, all but once.
+ */
+static Cost
+plan_forward_cost(RelOptInfo *rel, const OuterPlanState *state, double stretch, double loops)
+{
+	Cost		pages = rel->pages * seq_page_cost;
+	Cost		rows = state->stream_rows * STREAM_ROW_COST;
+
+	return SCAN_COST + stretch * (pages + rows) / loops;
+}
+
+/* Which part of the table the values that an expression may have cover. */
+static double
+plan_stretch(const OuterPlanState *state, bool has_range, double least, double greatest)
+{
+	if (!has_range || !state->has_range)
+		return 1;
+	least = Max(least, state->first);
+	greatest = Min(greatest, state->last);
+	return Max(greatest - least, 0) / Max(state->last - state->first, 1);
+}
+
+/*
+ * One scan out of so many, until it stands where its rows are.  The values of
+ * the first column say whether they go forward.
+ */
+static Cost
+plan_position_cost(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
+				   List *key_clauses, double read, double loops)
+{
+	const KeyClause *first = linitial(key_clauses);
+	double		seeks = plan_elements(root, key_clauses);
+	Cost		random = plan_random_cost(root, rel, state, read, seeks, loops);
+	Cost		forward;
+	bool		has_range;
+	double		least;
+	double		greatest;
+	double		order;
+
+	if (first->test != KEY_EQUAL || loops <= 1)
+		return random;
+	order = parameterized_order(root, state->table->key, (Node *) first->value,
+								&has_range, &least, &greatest);
+	order *= order;
+	forward = plan_forward_cost(rel, state, plan_stretch(state, has_range, least, greatest), loops);
+	return order * Min(forward, random) + (1 - order) * random;
+}
+
+/* Add a path whose range comes from rows of these relations, if it can. */
+static void
+plan_add_parameterized(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *state,
+					   Relids sources)
+{
+	Relids		required = bms_union(sources, rel->lateral_relids);
+	ParamPathInfo *info = get_baserel_parampathinfo(root, rel, required);
+	List	   *clauses = list_concat_copy(info->ppi_clauses, rel->baserestrictinfo);
+	List	   *key_clauses = key_clauses_find(root, rel, state->table, clauses);
+	double		loops = parameterized_loops(root, rel, sources);
+	double		read;			/* rows of the table in the range */
+	QualCost	checks;
+	Cost		cost;
+	Path	   *path;
+
+	if (key_clauses == NIL || ((const KeyClause *) linitial(key_clauses))->column != 0)
+		return;
+	read = rel->tuples * clauselist_selectivity(root, plan_ranged_clauses(key_clauses),
+												rel->relid, JOIN_INNER, NULL);
+	if (key_is_unique(state->table) && key_is_given(state->table, key_clauses))
+		read = 1;
+	read = Max(read, 1);
+	info->ppi_rows = clamp_row_est(Min(info->ppi_rows, read));
+
+	cost_qual_eval(&checks, info->ppi_clauses, root);
+	cost = plan_position_cost(root, rel, state, key_clauses, read, loops);
+	cost += read / Max(rel->tuples, 1) * state->stream_rows *
+		(STREAM_ROW_COST + plan_fields(state) * FIELD_COST);
+	cost += read * (cpu_tuple_cost + rel->baserestrictcost.per_tuple + checks.per_tuple);
+	cost += info->ppi_rows * rel->reltarget->cost.per_tuple;
+	cost += rel->baserestrictcost.startup + checks.startup + rel->reltarget->cost.startup;
+
+	path = (Path *) compat_create_foreignscan_path(root, rel, NULL, info->ppi_rows,
+												   cost - cpu_tuple_cost, cost,
+												   NIL, required, NULL,
+												   list_make1(makeBoolean(false)));
+	path->parallel_safe = false;
+	add_path(rel, path);
+}
+
 /* What reading and merging the range of all streams costs, before rows are made of it. */
 static void
 plan_stream_cost(const OuterPlanState *state, Cost *startup, Cost *pages, Cost *run)
 {
 	double		read = state->can_seek ? state->fraction : 1;
-	double		fields = 0;
-
-	for (int s = 0; s < state->table->nstreams; s++)
-		fields += state->roles[s] != STREAM_KEYS_ONLY && state->roles[s] != STREAM_NOT_READ;
-	fields /= Max(state->table->nstreams, 1);
+	double		fields = plan_fields(state);
 
 	*startup = state->key_clauses ? SEEK_PAGES * state->table->nstreams * seq_page_cost : 0;
+	if (state->can_seek && state->seeks > 1)
+		*startup += (state->seeks - 1) * plan_seek_cost(state);
 	*pages = read * state->read_bytes / BLCKSZ * seq_page_cost;
 	*run = read * state->stream_rows * (STREAM_ROW_COST + fields * FIELD_COST);
 }
@@ -375,6 +572,9 @@ plan_add_partial_path(PlannerInfo *root, RelOptInfo *rel, const OuterPlanState *
 	if (!rel->consider_parallel || rel->lateral_relids != NULL || !state->can_seek ||
 		max_parallel_workers_per_gather <= 0)
 		return;
+	/* parts of a range are shared out, not elements of an array */
+	if (key_clause_with_elements(state->key_clauses) != NULL)
+		return;
 	workers = compute_parallel_worker(rel, rel->pages, -1, max_parallel_workers_per_gather);
 	workers = Max(workers, 1);
 	share = plan_parallel_share(workers);
@@ -399,6 +599,7 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	List	   *pathkeys = plan_pathkeys(root, rel, state, state->table->key);
 	List	   *backward;
 	Path	   *path;
+	ListCell   *cell;
 
 	(void) relid;
 	plan_stream_cost(state, &startup, &pages, &run);
@@ -423,6 +624,11 @@ outerjoinGetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 		add_path(rel, path);
 	}
 	plan_add_partial_path(root, rel, state, startup, pages, run, pathkeys);
+
+	if (!outerjoin_parameterized_paths || !state->can_seek)
+		return;
+	foreach(cell, parameterized_sources(root, rel, state->table))
+		plan_add_parameterized(root, rel, state, lfirst(cell));
 }
 
 static bool
@@ -472,22 +678,25 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 	List	   *early_encoded;
 	Bitmapset  *shown;
 	int			attnum = -1;
+	List	   *key_clauses;	/* of the table's own clauses and, with parameters, of joins' */
 	ListCell   *cell;
 
 	if (IS_UPPER_REL(rel))
 		return aggregate_plan(root, rel, path, tlist, outer_plan);
 	(void) relid;
+	key_clauses = path->path.param_info == NULL ? state->key_clauses :
+		key_clauses_find(root, rel, state->table, clauses);
 	foreach(cell, clauses)
 	{
 		RestrictInfo *source = lfirst_node(RestrictInfo, cell);
 		bool		exact = false;
 		ListCell   *inner;
 
-		foreach(inner, state->key_clauses)
+		foreach(inner, key_clauses)
 		{
 			const KeyClause *clause = lfirst(inner);
 
-			exact |= clause->source == source && key_clause_is_exact(state->key_clauses, clause);
+			exact |= clause->source == source && key_clause_is_exact(key_clauses, clause);
 		}
 		if (source->pseudoconstant)
 			continue;
@@ -498,7 +707,7 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 		else
 			checked = lappend(checked, source->clause);
 	}
-	foreach(cell, state->key_clauses)
+	foreach(cell, key_clauses)
 	{
 		const KeyClause *clause = lfirst(cell);
 
@@ -511,7 +720,7 @@ outerjoinGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid, ForeignPa
 	early_encoded = early_clauses_encode(state->early_clauses, &values);
 
 	return make_foreignscan(tlist, checked, rel->relid, values,
-							lappend(list_make5(needed, key_clauses_encode(state->key_clauses),
+							lappend(list_make5(needed, key_clauses_encode(key_clauses),
 											   stream_roles_encode(state->roles, state->table->nstreams),
 											   early_encoded, NIL),
 									linitial(path->fdw_private)),

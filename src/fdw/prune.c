@@ -4,9 +4,10 @@
  *	  Clauses on the key as a range of keys.
  *
  * A range is a lower and an upper bound on leading key columns: equalities on
- * the first ones, then whatever bounds the next.  "key = ANY (array)" bounds
- * by the array's least and greatest element.  A clause that the range does
- * not express exactly stays with the executor.
+ * the first ones, then whatever bounds the next.  "key = ANY (array)" is a range
+ * for each element of one array; another array bounds by its least and greatest
+ * element.  A clause that the range does not express exactly stays with the
+ * executor.
  *
  * Order is the stream's: on a descending column "key < 5" is a lower bound.
  *
@@ -33,8 +34,7 @@
 
 #include "fdw/prune.h"
 
-/* The key column that an expression is, or -1. */
-static int
+int
 key_column_of(RelOptInfo *rel, const TableSpec *table, Node *node)
 {
 	Var		   *var;
@@ -178,6 +178,17 @@ clause_may_bound(RelOptInfo *rel, RestrictInfo *source)
 	return !source->pseudoconstant && restriction_is_securely_promotable(source, rel);
 }
 
+int
+key_clause_column(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table, RestrictInfo *source)
+{
+	KeyClause	clause = {0};
+
+	if (!clause_may_bound(rel, source) ||
+		!match_clause(root, rel, table, source->clause, &clause))
+		return -1;
+	return clause.column;
+}
+
 List *
 key_clauses_find(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table, List *clauses)
 {
@@ -205,13 +216,11 @@ key_clauses_find(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table, Lis
 	return result;
 }
 
-bool
-key_clause_is_exact(List *clauses, const KeyClause *clause)
+/* Are all columns before this one held at one value? */
+static bool
+columns_before_are_equal(List *clauses, int column)
 {
-	if (clause->test == KEY_ANY || clause->test == KEY_NULL)
-		return false;
-	/* all columns before it must be held at one value */
-	for (int k = 0; k < clause->column; k++)
+	for (int k = 0; k < column; k++)
 	{
 		bool		equal = false;
 		ListCell   *cell;
@@ -226,6 +235,32 @@ key_clause_is_exact(List *clauses, const KeyClause *clause)
 			return false;
 	}
 	return true;
+}
+
+const KeyClause *
+key_clause_with_elements(List *clauses)
+{
+	ListCell   *cell;
+
+	/* they are in the order of their columns */
+	foreach(cell, clauses)
+	{
+		const KeyClause *clause = lfirst(cell);
+
+		if (clause->test == KEY_ANY)
+			return columns_before_are_equal(clauses, clause->column) ? clause : NULL;
+	}
+	return NULL;
+}
+
+bool
+key_clause_is_exact(List *clauses, const KeyClause *clause)
+{
+	if (clause->test == KEY_NULL)
+		return false;
+	if (clause->test == KEY_ANY)
+		return clause == key_clause_with_elements(clauses);
+	return columns_before_are_equal(clauses, clause->column);
 }
 
 List *
@@ -301,14 +336,15 @@ restrict_upper(const KeyColumn *column, ColumnRange *range, Datum value, bool in
 	range->has_upper = true;
 }
 
-static int64
-integer_value(Oid type, Datum value)
+int64
+key_integer_value(Oid type, Datum value)
 {
 	switch (type)
 	{
 		case INT2OID:
 			return DatumGetInt16(value);
 		case INT4OID:
+		case DATEOID:
 			return DatumGetInt32(value);
 		default:
 			return DatumGetInt64(value);
@@ -340,7 +376,7 @@ convert_integer(const KeyColumn *column, Oid type, Datum value, int *beyond)
 	*beyond = 0;
 	if (!key_type_is_integer(type) || !key_type_is_integer(column->type))
 		return sign_extend(column, value);
-	number = integer_value(type, value);
+	number = key_integer_value(type, value);
 	if (column->type == INT2OID)
 	{
 		least = PG_INT16_MIN;
@@ -378,38 +414,55 @@ restrict_value(const KeyColumn *column, ColumnRange *range, KeyTest test, Oid ty
 	return true;
 }
 
-/* Between the least and the greatest element. */
-static bool
-restrict_array(const KeyColumn *column, ColumnRange *range, Oid type, Datum value)
+/*
+ * The elements that a key can equal, as the key column's type has them, in no
+ * order; returns how many.
+ */
+static int
+array_elements(const KeyColumn *column, Oid type, Datum value, Datum **elements)
 {
 	ArrayType  *array = DatumGetArrayTypeP(value);
-	ColumnRange hull = {0};
-	Datum	   *elements;
 	bool	   *nulls;
 	int			nelements;
+	int			n = 0;
 	int16		length;
 	bool		byval;
 	char		align;
 
 	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &byval, &align);
 	deconstruct_array(array, ARR_ELEMTYPE(array), length, byval, align,
-					  &elements, &nulls, &nelements);
+					  elements, &nulls, &nelements);
 	for (int i = 0; i < nelements; i++)
 	{
 		ColumnRange one = {0};
 
-		if (nulls[i] || !restrict_value(column, &one, KEY_EQUAL, type, elements[i]))
-			continue;
-		if (!hull.has_lower || key_compare_column(column, one.lower, hull.lower) < 0)
-			hull.lower = one.lower;
-		if (!hull.has_upper || key_compare_column(column, one.upper, hull.upper) > 0)
-			hull.upper = one.upper;
-		hull.has_lower = hull.has_upper = true;
+		if (!nulls[i] && restrict_value(column, &one, KEY_EQUAL, type, (*elements)[i]))
+			(*elements)[n++] = one.lower;
 	}
-	if (!hull.has_lower)
+	return n;
+}
+
+/* Between the least and the greatest element. */
+static bool
+restrict_array(const KeyColumn *column, ColumnRange *range, Oid type, Datum value)
+{
+	Datum	   *elements;
+	int			n = array_elements(column, type, value, &elements);
+	Datum		lower;
+	Datum		upper;
+
+	if (n == 0)
 		return false;
-	restrict_lower(column, range, hull.lower, true);
-	restrict_upper(column, range, hull.upper, true);
+	lower = upper = elements[0];
+	for (int i = 1; i < n; i++)
+	{
+		if (key_compare_column(column, elements[i], lower) < 0)
+			lower = elements[i];
+		if (key_compare_column(column, elements[i], upper) > 0)
+			upper = elements[i];
+	}
+	restrict_lower(column, range, lower, true);
+	restrict_upper(column, range, upper, true);
 	return true;
 }
 
@@ -431,14 +484,23 @@ bound_add(KeyBound *bound, Datum value, bool inclusive)
 	bound->inclusive = inclusive;
 }
 
-void
-key_range_build(const TableSpec *table, const KeyCondition *conditions,
-				int nconditions, KeyRange *range)
+/* Room for a range over all columns. */
+static void
+range_init(const Key *key, KeyRange *range)
 {
-	const Key  *key = table->key;
-	ColumnRange *columns = palloc0(sizeof(ColumnRange) * key->ncolumns);
-
 	memset(range, 0, sizeof(KeyRange));
+	range->lower.values = palloc(sizeof(Datum) * key->ncolumns);
+	range->upper.values = palloc(sizeof(Datum) * key->ncolumns);
+}
+
+/* columns: scratch, one for each of the key's; the range has been initialised, or filled before. */
+static void
+range_fill(const Key *key, const KeyCondition *conditions, int nconditions,
+		   ColumnRange *columns, KeyRange *range)
+{
+	memset(columns, 0, sizeof(ColumnRange) * key->ncolumns);
+	range->empty = range->has_lower = range->has_upper = false;
+	range->lower.ncolumns = range->upper.ncolumns = 0;
 	for (int c = 0; c < nconditions; c++)
 	{
 		int			k = conditions[c].column;
@@ -449,8 +511,6 @@ key_range_build(const TableSpec *table, const KeyCondition *conditions,
 	if (range->empty)
 		return;
 
-	range->lower.values = palloc(sizeof(Datum) * key->ncolumns);
-	range->upper.values = palloc(sizeof(Datum) * key->ncolumns);
 	for (int k = 0; k < key->ncolumns; k++)
 	{
 		ColumnRange *column = &columns[k];
@@ -477,6 +537,120 @@ key_range_build(const TableSpec *table, const KeyCondition *conditions,
 		key_bound_init(key, &range->lower);
 	if (range->has_upper)
 		key_bound_init(key, &range->upper);
+}
+
+void
+key_range_build(const TableSpec *table, const KeyCondition *conditions,
+				int nconditions, KeyRange *range)
+{
+	ColumnRange *columns = palloc(sizeof(ColumnRange) * table->key->ncolumns);
+
+	range_init(table->key, range);
+	range_fill(table->key, conditions, nconditions, columns, range);
+	pfree(columns);
+}
+
+/* ------------------------------------------------------------ several ranges */
+
+static int
+compare_elements(const void *a, const void *b, void *column)
+{
+	return key_compare_column(column, *(const Datum *) a, *(const Datum *) b);
+}
+
+/* The condition whose array's elements are gone through, or -1: see key_clause_with_elements. */
+static int
+condition_with_elements(const KeyCondition *conditions, int nconditions)
+{
+	int			equal = 0;		/* columns up to this one are held at one value */
+
+	for (int c = 0; c < nconditions; c++)
+	{
+		if (conditions[c].test == KEY_ANY)
+			return conditions[c].column <= equal && !conditions[c].isnull ? c : -1;
+		if (conditions[c].test == KEY_EQUAL && conditions[c].column == equal)
+			equal++;
+	}
+	return -1;
+}
+
+/* Sort the array's elements, and let the condition take one at a time. */
+static void
+take_elements(KeyRanges *ranges, KeyCondition *condition)
+{
+	KeyColumn  *column = &ranges->table->key->columns[condition->column];
+	int			n = array_elements(column, condition->value_type, condition->value,
+								   &ranges->elements);
+	int			distinct = 0;
+
+	if (n > 1)
+		qsort_arg(ranges->elements, n, sizeof(Datum), compare_elements, column);
+	for (int i = 0; i < n; i++)
+	{
+		if (i == 0 ||
+			key_compare_column(column, ranges->elements[distinct - 1], ranges->elements[i]) != 0)
+			ranges->elements[distinct++] = ranges->elements[i];
+	}
+	ranges->nelements = distinct;
+	condition->test = KEY_EQUAL;
+	condition->value_type = column->type;
+}
+
+/* Put another array's ends in its place; false if it has no element. */
+static bool
+take_ends(KeyRanges *ranges, KeyCondition *condition)
+{
+	const KeyColumn *column = &ranges->table->key->columns[condition->column];
+	KeyCondition *other = &ranges->conditions[ranges->nconditions];
+	ColumnRange ends = {0};
+
+	if (!restrict_array(column, &ends, condition->value_type, condition->value))
+		return false;
+	*other = *condition;
+	condition->test = column->descending ? KEY_LESS_EQUAL : KEY_GREATER_EQUAL;
+	condition->value = ends.lower;
+	other->test = column->descending ? KEY_GREATER_EQUAL : KEY_LESS_EQUAL;
+	other->value = ends.upper;
+	condition->value_type = other->value_type = column->type;
+	ranges->nconditions++;
+	return true;
+}
+
+void
+key_ranges_begin(KeyRanges *ranges, const TableSpec *table,
+				 const KeyCondition *conditions, int nconditions)
+{
+	memset(ranges, 0, sizeof(KeyRanges));
+	ranges->table = table;
+	ranges->nconditions = nconditions;
+	ranges->conditions = palloc(sizeof(KeyCondition) * Max(2 * nconditions, 1));
+	memcpy(ranges->conditions, conditions, sizeof(KeyCondition) * nconditions);
+	ranges->columns = palloc(sizeof(ColumnRange) * table->key->ncolumns);
+	range_init(table->key, &ranges->range);
+	ranges->nelements = 1;
+	ranges->element = condition_with_elements(conditions, nconditions);
+	if (ranges->element >= 0)
+		take_elements(ranges, &ranges->conditions[ranges->element]);
+	for (int c = 0; c < nconditions; c++)
+	{
+		KeyCondition *condition = &ranges->conditions[c];
+
+		if (condition->test == KEY_ANY && !condition->isnull && !take_ends(ranges, condition))
+			ranges->nelements = 0;
+	}
+}
+
+const KeyRange *
+key_ranges_next(KeyRanges *ranges)
+{
+	if (ranges->next >= ranges->nelements)
+		return NULL;
+	if (ranges->element >= 0)
+		ranges->conditions[ranges->element].value = ranges->elements[ranges->next];
+	ranges->next++;
+	range_fill(ranges->table->key, ranges->conditions, ranges->nconditions,
+			   ranges->columns, &ranges->range);
+	return &ranges->range;
 }
 
 const char *

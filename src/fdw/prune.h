@@ -44,6 +44,13 @@ typedef struct KeyClause
 extern List *key_clauses_find(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table,
 							  List *clauses);
 
+/* The key column that an expression is, or -1. */
+extern int	key_column_of(RelOptInfo *rel, const TableSpec *table, Node *node);
+
+/* The key column that one clause bounds, as key_clauses_find would find it, or -1. */
+extern int	key_clause_column(PlannerInfo *root, RelOptInfo *rel, const TableSpec *table,
+							  RestrictInfo *source);
+
 /*
  * Does the range built from all of "clauses" hold exactly the keys that
  * satisfy this one?  Then it need not be checked again.
@@ -52,6 +59,9 @@ extern bool key_clause_is_exact(List *clauses, const KeyClause *clause);
 
 /* For plans, which can copy Lists only: the columns and tests, without the values. */
 extern List *key_clauses_encode(List *clauses);
+
+/* A value of a type that is carried as an integer. */
+extern int64 key_integer_value(Oid type, Datum value);
 
 /* A clause's tests and evaluated value; see key_range_build. */
 typedef struct KeyCondition
@@ -72,6 +82,34 @@ extern KeyCondition *key_conditions_decode(List *encoded, int *nconditions);
  */
 extern void key_range_build(const TableSpec *table, const KeyCondition *conditions,
 							int nconditions, KeyRange *range);
+
+/*
+ * The ranges of keys that satisfy all conditions, one behind the other in the
+ * streams' order: one for each element of an array that a column equals any of,
+ * where the columns before it each equal one value; else a single one.
+ */
+typedef struct KeyRanges
+{
+	const TableSpec *table;
+	int			nconditions;
+	KeyCondition *conditions;	/* without arrays: the element, or between their ends */
+	struct ColumnRange *columns;
+	int			element;		/* which condition takes the elements; -1: none */
+	Datum	   *elements;		/* sorted, each once */
+	int			nelements;		/* without an array: 1 */
+	int			next;
+	KeyRange	range;
+} KeyRanges;
+
+/* Allocates in the current context; the conditions' values are borrowed. */
+extern void key_ranges_begin(KeyRanges *ranges, const TableSpec *table,
+							 const KeyCondition *conditions, int nconditions);
+
+/* The next one, valid until the call after it; NULL when there is none.  Some may be empty. */
+extern const KeyRange *key_ranges_next(KeyRanges *ranges);
+
+/* The clause whose array's elements are gone through, or NULL. */
+extern const KeyClause *key_clause_with_elements(List *clauses);
 
 /* ">=" and the like, for EXPLAIN */
 extern const char *key_test_operator(KeyTest test);

@@ -16,6 +16,7 @@
 #include "compat.h"
 
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -26,6 +27,9 @@
 #include "fdw/plan.h"
 #include "fdw/require.h"
 #include "fdw/scan.h"
+
+/* The range of a scan without a row. */
+static const KeyRange no_keys = {.empty = true};
 
 /*
  * Nothing to test, to compute, or to check again?  Then a row of the scan is a
@@ -99,7 +103,7 @@ outerjoinBeginForeignScan(ForeignScanState *node, int eflags)
 		node->ss.ps.ExecProcNode = bare_next_row;
 }
 
-/* Evaluate the range's values. */
+/* Evaluate the ranges' values. */
 static void
 scan_evaluate_range(ForeignScanState *node, OuterScanState *state)
 {
@@ -120,46 +124,68 @@ scan_evaluate_range(ForeignScanState *node, OuterScanState *state)
 		value = lnext(state->values, value);
 	}
 	early_filters_bind(state->filters, state->values, econtext);
-	key_range_build(state->table, state->conditions, state->nconditions, &state->range);
+	key_ranges_begin(&state->ranges, state->table, state->conditions, state->nconditions);
+	if (node->ss.ps.plan->parallel_aware)
+		key_range_build(state->table, state->conditions, state->nconditions, &state->range);
 	MemoryContextSwitchTo(old);
 }
 
-/* Evaluate the range's values and start on it, or on the first part that is to be had. */
+/*
+ * Start on the next range of keys, or on another part of the one that several
+ * processes share; false if there is none.
+ */
+pg_noinline bool
+outer_scan_next_range(OuterScanState *state)
+{
+	const KeyRange *range;
+
+	if (state->parallel != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->range_context);
+		bool		found = parallel_scan_next(state->parallel, state->scan);
+
+		MemoryContextSwitchTo(old);
+		return found;
+	}
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		range = key_ranges_next(&state->ranges);
+		if (range == NULL)
+			return false;
+	} while (range->empty);
+	table_scan_start(state->scan, range);
+	return true;
+}
+
+/* Evaluate the ranges' values and start on the first, or on the first part that is to be had. */
 pg_noinline void
 outer_scan_start(ForeignScanState *node, OuterScanState *state)
 {
-	static const KeyRange nothing = {.empty = true};
 	MemoryContext old;
 
 	/* this also says that there is no tuple id, which slot_empty leaves alone */
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	scan_evaluate_range(node, state);
 	old = MemoryContextSwitchTo(state->range_context);
-	if (state->parallel == NULL)
-		table_scan_start(state->scan, &state->range);
-	else
-	{
+	if (state->parallel != NULL)
 		parallel_scan_begin(state->parallel, &state->range);
-		if (!parallel_scan_next(state->parallel, state->scan))
-			table_scan_start(state->scan, &nothing);
-	}
 	MemoryContextSwitchTo(old);
+	if (!outer_scan_next_range(state))
+		table_scan_start(state->scan, &no_keys);
 	state->started = state->aggregates == NULL;
 }
 
-/* Go on with another part of the range; false if there is none. */
-static pg_noinline bool
-scan_next_part(OuterScanState *state)
+/* The next row, of this range or another; false at the end. */
+static inline bool
+scan_next_row(OuterScanState *state, Datum **values, bool **isnull)
 {
-	MemoryContext old;
-	bool		found;
-
-	if (state->parallel == NULL)
-		return false;
-	old = MemoryContextSwitchTo(state->range_context);
-	found = parallel_scan_next(state->parallel, state->scan);
-	MemoryContextSwitchTo(old);
-	return found;
+	while (!table_scan_next(state->scan, values, isnull))
+	{
+		if (!outer_scan_next_range(state))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -201,12 +227,8 @@ outerjoinIterateForeignScan(ForeignScanState *node)
 			return aggregate_scan_next(node, state);
 		outer_scan_start(node, state);
 	}
-	while (unlikely(!table_scan_next(state->scan, &slot->tts_values, &slot->tts_isnull)))
-	{
-		if (!scan_next_part(state))
-			return slot;
-	}
-	slot_show(slot);
+	if (scan_next_row(state, &slot->tts_values, &slot->tts_isnull))
+		slot_show(slot);
 	return slot;
 }
 

@@ -25,14 +25,18 @@ typedef struct OuterScanState
 	KeyCondition *conditions;
 	List	   *values;			/* of ExprState, one for each condition but KEY_NULL,
 								 * then the filters' */
-	KeyRange	range;
-	MemoryContext range_context;	/* range and its values; reset by a rescan */
+	KeyRanges	ranges;
+	KeyRange	range;			/* of a scan that several processes share */
+	MemoryContext range_context;	/* ranges and their values; reset by a rescan */
 	bool		started;		/* the range has been evaluated */
 	struct AggregateScan *aggregates;	/* a scan that computes aggregates; else NULL */
 	struct ParallelScan *parallel;	/* NULL: the scan is this process's alone */
 } OuterScanState;
 
-/* Evaluate the range's values and start on it. */
+/* Evaluate the ranges' values and start on the first. */
 extern void outer_scan_start(ForeignScanState *node, OuterScanState *state);
+
+/* Start on the next range, once the rows of this one have been read; false if there is none. */
+extern bool outer_scan_next_range(OuterScanState *state);
 
 #endif							/* OUTERJOIN_SCAN_H */

@@ -179,6 +179,8 @@ product_collect(GroupProduct *product, OuterMerge *merge, ProductSide *side,
 			break;
 	}
 	input->to = input->decoded = input->from;
+	/* from here on the vectors are for the chunks */
+	input->spoiled = true;
 }
 
 /* Read the side's rows from side->chunk on; going on from the last chunk, or from the top. */

@@ -96,6 +96,14 @@ extern void group_product_free(GroupProduct *product);
 /* outer_merge.c */
 extern void merge_input_decode(MergeInput *input);
 extern bool merge_input_load(OuterMerge *merge, MergeInput *input);
+extern void merge_input_bound(const OuterMerge *merge, MergeInput *input);
+
+/* merge_return.c: another range, from where the inputs stand */
+extern bool merge_input_return(OuterMerge *merge, MergeInput *input, const KeyBound *lower);
+extern void merge_input_sought(const OuterMerge *merge, MergeInput *input, const KeyBound *lower);
+extern void merge_input_pause(OuterMerge *merge, MergeInput *input);
+extern void merge_input_leave(const OuterMerge *merge, MergeInput *input);
+extern void merge_input_decode_unmarked(MergeInput *input);
 
 /*
  * Positions are set to -1 ahead of the rows that are written, some slots at a

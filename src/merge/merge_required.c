@@ -129,6 +129,7 @@ input_seek(OuterMerge *merge, MergeInput *input, const ColumnBatch *target, int 
 		bound.values[k] = key_datum(merge->key, target, row, k);
 	bound.image = target->image[row];
 	stream_seek(input->stream, &bound);
+	input->at_hand = false;
 	input->loaded = input->final = false;
 	input->from = input->to = input->end = input->decoded = 0;
 	input->placed = false;

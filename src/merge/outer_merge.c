@@ -146,13 +146,18 @@ outer_merge_start(OuterMerge *merge, const KeyRange *range)
 			input->tests->range = range;
 		if ((range && range->empty) || input->role == STREAM_NOT_READ)
 		{
+			merge_input_pause(merge, input);
 			input->ended = true;
 			input->loaded = input->final = false;
 			input->from = input->to = input->end = input->decoded = 0;
 			continue;
 		}
+		if (lower && merge->required == NULL && input->tests == NULL &&
+			merge_input_return(merge, input, lower))
+			continue;
 		if (!merge->fresh || lower)
 			stream_seek(input->stream, lower);
+		merge_input_sought(merge, input, lower);
 		input->from = input->to = input->end = input->decoded = 0;
 		input->loaded = input->final = input->ended = input->exhausted = false;
 		input->inside = lower == NULL;
@@ -161,6 +166,24 @@ outer_merge_start(OuterMerge *merge, const KeyRange *range)
 	}
 	if (!(range && range->empty))
 		merge->fresh = false;
+}
+
+/* Let the input end where the range does, if that is within the batch. */
+void
+merge_input_bound(const OuterMerge *merge, MergeInput *input)
+{
+	const ColumnBatch *batch = &input->stream->batch;
+	const KeyRange *range = merge->range;
+
+	if (!range || !range->has_upper)
+		return;
+	input->end = key_first_beyond(merge->key, batch, input->from, batch->nrows, &range->upper);
+	input->final = input->end < batch->nrows;
+
+	/* nothing follows the last key that there can be, unless it comes again */
+	if (!input->final && merge->key->exact && !merge->repeats &&
+		batch->image[batch->nrows - 1] == range->upper.image)
+		input->final = true;
 }
 
 /* Does the row come before the bound? */
@@ -198,6 +221,8 @@ merge_input_advance(const OuterMerge *merge, MergeInput *input, const KeyRange *
 		input->loaded = input->final = input->ended = input->inside = false;
 		return true;
 	}
+	/* what was passed over has not been decoded */
+	input->spoiled = true;
 	input->from = key_first_inside(merge->key, batch, 0, batch->nrows, &range->lower);
 	input->begins = stream_position(input->stream, input->from);
 	input->to = input->decoded = input->from;
@@ -233,6 +258,7 @@ outer_merge_advance(OuterMerge *merge, const KeyRange *range, bool follows)
 		if (merge_input_advance(merge, input, range, follows))
 			continue;
 		stream_seek(input->stream, &range->lower);
+		merge_input_sought(merge, input, &range->lower);
 		input->from = input->to = input->end = input->decoded = 0;
 		input->loaded = input->final = input->ended = input->exhausted = input->inside = false;
 	}
@@ -262,6 +288,12 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 			return false;
 
 		CHECK_FOR_INTERRUPTS();
+		merge_input_leave(merge, input);
+		if (input->patience < 0)
+		{
+			stream_seek(input->stream, &range->lower);
+			merge_input_sought(merge, input, &range->lower);
+		}
 		if (!stream_next_batch(input->stream))
 		{
 			input->ended = input->exhausted = true;
@@ -270,7 +302,7 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 			return false;
 		}
 		Assert(batch->nrows > 0 && batch->nrows <= merge->batch_rows);
-		input->loaded = true;
+		input->loaded = input->at_hand = true;
 		input->from = input->to = input->decoded = 0;
 		input->end = batch->nrows;
 		if (!input->inside)
@@ -280,13 +312,12 @@ merge_input_load(OuterMerge *merge, MergeInput *input)
 			if (input->inside)
 				input->begins = stream_position(input->stream, input->from);
 			input->to = input->decoded = input->from;
+			if (!input->inside)
+				input->patience -= batch->nrows;
 		}
-		if (range && range->has_upper && input->from < input->end)
-		{
-			input->end = key_first_beyond(merge->key, batch, input->from, batch->nrows,
-										  &range->upper);
-			input->final = input->end < batch->nrows;
-		}
+		input->decoded_from = input->decoded;
+		if (input->from < input->end)
+			merge_input_bound(merge, input);
 	}
 }
 
@@ -302,7 +333,7 @@ outer_merge_places(const OuterMerge *merge, int number, int64 *begins, int64 *en
 	*begins = input->begins;
 	if (input->exhausted)
 		*ends = INPUT_ENDS;
-	else if (input->final && input->ended)
+	else if (input->final && input->ended && input->end < input->stream->batch.nrows)
 		*ends = stream_position(input->stream, input->end);
 }
 
@@ -511,6 +542,11 @@ merge_input_decode(MergeInput *input)
 {
 	if (input->to <= input->decoded)
 		return;
+	if (input->marked)
+	{
+		merge_input_decode_unmarked(input);
+		return;
+	}
 	for (int v = 0; v < input->nvectors; v++)
 	{
 		FieldVector *vector = &input->vectors[v];

@@ -54,6 +54,20 @@ typedef struct MergeInput
 	int64		begins;			/* position of the range's first row, or of the first
 								 * one behind it; -1: not known */
 	bool		inside;			/* the range's lower bound has been found */
+
+	/* for another range: see merge_return.c */
+	bool		at_hand;		/* the stream's batch is there still, loaded or not */
+	bool		spoiled;		/* ... but the vectors have other rows' values */
+	bool		marked;			/* ... and its rows that are decoded are marked */
+	int			decoded_from;	/* not marked: these and those up to "decoded" are */
+	uint64	   *marks;
+	bool		from_top;		/* the stream has been read from its top, else ... */
+	KeyBound	sought;			/* ... from here on, perhaps with some rows before it */
+	MemoryContext sought_context;
+	bool		first;			/* the batch is the first since then */
+	int64		floor;			/* exact keys: all rows with an image from here on are
+								 * in the batch or behind it */
+	int64		patience;		/* rows to be passed over before a seek is better */
 	bool		placed;			/* the two below are set */
 	int64		start_image;	/* of the first key read since open or seek, ... */
 	int64		start_rows;		/* ... and the stream's rows_read before it */
@@ -86,8 +100,9 @@ extern OuterMerge *outer_merge_create(const Key *key, int ninputs, MergeInput *i
 									  int batch_rows, int memory_kb);
 
 /*
- * Start (again) on a range; NULL: everything.  Seeks every stream, save when
- * the merge is fresh and there is no lower bound.  The range must stay valid.
+ * Start (again) on a range; NULL: everything.  Seeks every stream that does
+ * not stand near the range's beginning, save when the merge is fresh and there
+ * is no lower bound.  The range must stay valid.
  */
 extern void outer_merge_start(OuterMerge *merge, const KeyRange *range);
 

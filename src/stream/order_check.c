@@ -421,6 +421,7 @@ order_check_seek(ColumnStream *stream, const KeyBound *bound)
 	check->held.present = check->held.current = false;
 	stream->batch.nrows = 0;
 	stream_seek(check->base, bound);
+	stream->seek_rows = check->base->seek_rows;
 }
 
 static void
@@ -523,6 +524,7 @@ order_check_open(ColumnStream *base, DuplicatePolicy duplicates,
 	stream_init(&check->stream, duplicates == DUPLICATES_LAST ? &order_check_last_methods : &order_check_methods,
 				base->spec, base->key, base->wanted);
 	check->stream.can_seek = base->can_seek;
+	check->stream.seek_rows = base->seek_rows;
 	check->base = base;
 	check->duplicates = duplicates;
 	check->batch_rows = resources->batch_rows;

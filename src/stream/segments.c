@@ -779,7 +779,10 @@ learn_first_key(SegmentsStream *self, Segment *segment, bool *readable)
 	if (!*readable)
 		return false;
 	if (segment->stream->can_seek)
+	{
 		self->stream.can_seek = true;
+		self->stream.seek_rows += segment->stream->seek_rows;
+	}
 	found = stream_next_batch(segment->stream);
 	if (found)
 		key_row_set(&segment->first, self->stream.key, &segment->stream->batch, 0);

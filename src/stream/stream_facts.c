@@ -183,6 +183,7 @@ sum_files(const StreamSpec *spec, List *files, const Key *key, StreamFacts *sum)
 		sum->can_seek = sum->can_seek && facts.can_seek;
 		sum->can_go_back = sum->can_go_back && facts.can_go_back;
 		sum->bytes += facts.bytes;
+		sum->seek_rows += facts.seek_rows;
 	}
 
 	if (greatest >= 0)

@@ -961,6 +961,7 @@ sub make_query
 	my $xsome = join ', ', map { "x.$_" } @some;
 	my @ints = grep { $_->{type} =~ /^(int4|numeric)$/ } @{ $r->{columns} };
 	my $minmax = 'k1';
+	my $r_in_order = pick('r', 'r', '(SELECT * FROM r ORDER BY k1) r', '(SELECT * FROM r ORDER BY k1 DESC OFFSET 0) r', '(SELECT * FROM r ORDER BY k1 OFFSET 0) r');
 	my $aggregates = join ', ', 'count(*)',
 	  ($no_min{$sql_type} ? 'count(k1)' : 'min(k1) = min(k1), min(k1)::text IS NULL, max(k1) IS NULL'), 'count(DISTINCT k1)',
 	  (map { "count($_->{name})" } grep { chance(0.5) } @{ $r->{columns} }), (map { "sum($_->{name})" } @ints);
@@ -991,6 +992,14 @@ sub make_query
 		sub { return { sql => "SELECT r.n, l.* FROM r, LATERAL (SELECT count(*), count(" . pick(@all) . ") FROM T x WHERE x.k1 " . pick('=', '<', '>=') . " r.k1 AND " . clause($r, 'x.') . ") l" } },
 		sub { return { sql => "SELECT r.n, l.* FROM r LEFT JOIN LATERAL (SELECT $xsome FROM T x WHERE $ron) l ON true" } },
 		sub { return { sql => "SELECT n, (SELECT count(*) FROM T x WHERE $ron AND " . clause($r, 'x.') . ") FROM r" } },
+		# a scan for each row of another table, whose rows come in one order or the other
+		sub { return { sql => "SELECT r.n, $xsome FROM $r_in_order " . pick('JOIN', 'LEFT JOIN') . " T x ON x.k1 = r.k1" . (chance(0.3) ? ' AND ' . clause($r, 'x.') : '') } },
+		sub { return { sql => "SELECT r.n, $xsome FROM $r_in_order " . pick('JOIN', 'LEFT JOIN') . " T x ON x.k1 = ANY (ARRAY[r.k1, " . join(', ', map { typed(some_key($r)->[0], $r->{key_types}[0]) } 1 .. between(1, 3)) . pick('', ', NULL') . '])' . (chance(0.3) ? ' AND ' . clause($r, 'x.') : '') } },
+		sub { return { sql => "SELECT r.n, $xsome FROM $r_in_order JOIN T x ON x.k1 " . pick('>', '>=') . ' ' . typed(some_key($r)->[0], $r->{key_types}[0]) . " AND x.k1 " . pick('<', '<=') . " r.k1" } },
+		sub { return { sql => "SELECT r.n, $xsome FROM $r_in_order JOIN T x ON $ron AND " . clause($r, 'x.') } },
+		sub { return { sql => "SELECT a.n, b.n, $xsome FROM r a JOIN r b ON a.n % 5 = b.n % 7 JOIN T x ON x.k1 BETWEEN a.k1 AND b.k1" } },
+		sub { return { sql => "SELECT r.n, $xsome FROM $r_in_order JOIN (SELECT * FROM T UNION ALL SELECT * FROM T WHERE " . clause($r, '') . ") x ON $ron" } },
+		sub { return { sql => "SELECT r.n, l.* FROM $r_in_order, LATERAL (SELECT $keys FROM T x WHERE x.k1 " . pick('=', '>', '>=') . " r.k1 ORDER BY $in_order LIMIT " . between(1, 3) . ") l", loose => 1 } },
 		sub { return { sql => "SELECT $xsome FROM T x JOIN T y ON $on WHERE " . clause($r, 'y.') } },
 		sub { return { sql => "SELECT count(*) FROM T x FULL JOIN (SELECT * FROM T WHERE " . clause($r, '') . ") y ON $on WHERE " . clause($r, 'x.') } },
 		sub { return { sql => "SELECT count(*) FROM T" } },
@@ -1069,7 +1078,9 @@ my @settings = (
 	'enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off', 'random_page_cost = 0', 'cpu_tuple_cost = 0; SET cpu_operator_cost = 0',
 	(map { "outerjoin_fdw.batch_rows = $_" } 1, 2, 3, 7, 64, 1000), ('outerjoin_fdw.aggregates = off') x 3,
 	(map { "outerjoin_fdw.block_size = $_" } 64, 100, 1024), 'outerjoin_fdw.simd = off',
-	'outerjoin_fdw.required_streams = off', 'outerjoin_fdw.early_filters = off', 'outerjoin_fdw.backward = off');
+	'outerjoin_fdw.required_streams = off', 'outerjoin_fdw.early_filters = off', 'outerjoin_fdw.backward = off',
+	'outerjoin_fdw.parameterized_paths = off',
+	('enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET enable_memoize = off') x 3);
 
 # Whatever can be parallel is; some or all of the workers may not be had.
 sub in_parallel

@@ -181,6 +181,7 @@ typedef struct MockStream
 	int			batch_rows;
 	bool		whole_batches;	/* every batch but the last is full */
 	bool		can_seek;
+	double		seek_rows;
 	int			next;			/* row that comes next */
 	int			first;			/* row that the batch begins with */
 	int			batches;
@@ -540,6 +541,7 @@ join_open(Join *join)
 
 		stream_init(&mock->stream, &mock_methods, &mock->spec, &join->key, mock->wanted);
 		mock->stream.can_seek = mock->can_seek;
+		mock->stream.seek_rows = mock->seek_rows;
 		mock->kind = join->kind;
 		mock->shift = join->shift;
 		mock->batch_rows = join->batch_rows;
@@ -1925,6 +1927,7 @@ make_round(Round *round, int nstreams, int batch_rows, int nkeys)
 		join_want(join, i, n, fields);
 		mock->whole_batches = one_in(2);
 		mock->can_seek = one_in(2);
+		mock->seek_rows = one_in(2) ? 0 : random_below(300);
 		mock->spec.duplicates = random_below(round->repeats ? 4 : 3);
 		if (round->repeats && one_in(2))
 			mock->spec.duplicates = DUPLICATES_ALL;
@@ -1951,10 +1954,18 @@ random_bound(const Round *round, ModelBound *bound)
 		bound->number[bound->ncolumns - 1]++;
 }
 
+/* Read the range, but not to its end. */
+static void
+join_read_some(Join *join, const ModelRange *range)
+{
+	join_read(join, range_of(join, range), random_below(3));
+}
+
 static void
 check_round(Round *round)
 {
-	int			reads = 1 + random_below(3);
+	int			reads = one_in(4) ? 20 : 1 + random_below(3);
+	bool		points = one_in(2);
 
 	for (int n = 0; n < reads; n++)
 	{
@@ -1962,6 +1973,15 @@ check_round(Round *round)
 
 		random_bound(round, &range.lower);
 		random_bound(round, &range.upper);
+		/* as a join looks for one key after the other */
+		if (points && !one_in(4))
+		{
+			range.lower.inclusive = true;
+			range.upper = range.lower;
+		}
+		/* which may leave it before its end */
+		if (one_in(4))
+			join_read_some(round->join, &range);
 		if (one_in(4))
 			join_read(round->join, NULL, random_below(5));
 		join_check(round->join, n == 0 && one_in(2) ? NULL : &range);
