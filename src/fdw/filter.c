@@ -350,20 +350,15 @@ struct EarlyFilters
 	MemoryContext values;		/* what the values were made to; reset ahead of a scan */
 };
 
-/*
- * List the rows for which the condition, in terms of "row", holds and the
- * value is not null.  A null's value is not looked at.
- */
-#define LIST_ROWS(condition) \
+/* List the rows for which the condition, in terms of "row", holds. */
+#define LIST_WHERE(condition) \
 	do { \
 		if (rows == NULL) \
 		{ \
-			for (int k = 0; k < nrows; k++) \
+			for (int row = 0; row < nrows; row++) \
 			{ \
-				int			row = k; \
-				\
 				out[count] = (BatchRow) row; \
-				count += !isnull[row] && (condition); \
+				count += (condition); \
 			} \
 		} \
 		else \
@@ -373,35 +368,16 @@ struct EarlyFilters
 				int			row = rows[k]; \
 				\
 				out[count] = (BatchRow) row; \
-				count += !isnull[row] && (condition); \
+				count += (condition); \
 			} \
 		} \
 	} while (0)
 
+/* Those whose value is not null, too.  A null's value is not looked at. */
+#define LIST_ROWS(condition)	LIST_WHERE(!isnull[row] && (condition))
+
 /* The same where the condition may be evaluated of a null, which spares a branch. */
-#define LIST_NUMBERS(condition) \
-	do { \
-		if (rows == NULL) \
-		{ \
-			for (int k = 0; k < nrows; k++) \
-			{ \
-				int			row = k; \
-				\
-				out[count] = (BatchRow) row; \
-				count += !isnull[row] & (condition); \
-			} \
-		} \
-		else \
-		{ \
-			for (int k = 0; k < nrows; k++) \
-			{ \
-				int			row = rows[k]; \
-				\
-				out[count] = (BatchRow) row; \
-				count += !isnull[row] & (condition); \
-			} \
-		} \
-	} while (0)
+#define LIST_NUMBERS(condition)	LIST_WHERE(!isnull[row] & (condition))
 
 static int
 list_by_null(bool wanted, const bool *isnull, const BatchRow *rows, int nrows, BatchRow *out)

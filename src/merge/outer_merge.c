@@ -126,17 +126,22 @@ outer_merge_create(const Key *key, int ninputs, MergeInput *inputs,
 	return merge;
 }
 
+/* Rows of equal keys that are still to be handed out are not. */
+static void
+merge_forget_group(OuterMerge *merge)
+{
+	if (merge->product)
+		group_product_free(merge->product);
+	merge->product = NULL;
+	merge->cursor.active = false;
+}
+
 void
 outer_merge_start(OuterMerge *merge, const KeyRange *range)
 {
 	const KeyBound *lower = range && range->has_lower ? &range->lower : NULL;
 
-	if (merge->product)
-	{
-		group_product_free(merge->product);
-		merge->product = NULL;
-	}
-	merge->cursor.active = false;
+	merge_forget_group(merge);
 	merge->range = range;
 	for (int i = 0; i < merge->ninputs; i++)
 	{
@@ -243,12 +248,7 @@ outer_merge_advance(OuterMerge *merge, const KeyRange *range, bool follows)
 		outer_merge_start(merge, range);
 		return;
 	}
-	if (merge->product)
-	{
-		group_product_free(merge->product);
-		merge->product = NULL;
-	}
-	merge->cursor.active = false;
+	merge_forget_group(merge);
 	merge->range = range;
 	for (int i = 0; i < merge->ninputs; i++)
 	{
@@ -624,9 +624,7 @@ outer_merge_key(OuterMerge *merge, int row, int column)
 void
 outer_merge_close(OuterMerge *merge)
 {
-	if (merge->product)
-		group_product_free(merge->product);
-	merge->product = NULL;
+	merge_forget_group(merge);
 	for (int i = 0; i < merge->ninputs; i++)
 	{
 		ColumnStream *stream = merge->inputs[i].stream;

@@ -111,7 +111,9 @@ BEGIN
 	BEGIN
 		EXECUTE format('COPY copied FROM %L', '$files/' || file);
 	EXCEPTION WHEN OTHERS THEN
-		copy_error := SQLSTATE || ' ' || SQLERRM;
+		-- as PostgreSQL 18 and the scan say it
+		copy_error := SQLSTATE || ' ' ||
+			replace(SQLERRM, 'end-of-copy marker corrupt', 'end-of-copy marker is not alone on its line');
 	END;
 	BEGIN
 		SELECT array_agg(f::text) INTO scanned FROM f;
