@@ -90,17 +90,26 @@ sub measure_range
 	my $start = range_start('arrow_none');
 	my @queries = map { [ $files{$_}, range_of($_, $start) ] } @codecs;
 
-	print "    10,000 ids, the first query of a session:\n";
-	my %first = measure_first(@queries);
-	print "    repeated:\n";
-	my %again = measure(@queries);
+	my ($first, $again) = measure_first_and_again('10,000 ids', @queries);
 	for my $what (map { $files{$_} } @codecs)
 	{
 		my @target = $what eq $files{arrow_none} ? (less => 5) : ();
-		figure("Arrow, $what: range of 10,000 ids, a session's first query", $first{$what}, ' ms', @target);
-		figure('   repeated', $again{$what}, ' ms', @target);
+		figure("Arrow, $what: range of 10,000 ids, a session's first query", $first->{$what}, ' ms', @target);
+		figure('   repeated', $again->{$what}, ' ms', @target);
 	}
 	return;
+}
+
+# Each query as a session's first, and then repeated: two references to name => median.
+sub measure_first_and_again
+{
+	my ($title, @queries) = @_;
+
+	print "    $title, the first query of a session:\n";
+	my %first = measure_first(@queries);
+	print "    repeated:\n";
+	my %again = measure(@queries);
+	return (\%first, \%again);
 }
 
 # LIMIT 1 and the first FETCH of a cursor, which is closed again
@@ -111,12 +120,9 @@ sub measure_first_row
 		[ 'LIMIT 1', "SELECT * FROM $table LIMIT 1" ],
 		[ 'FETCH 1', "BEGIN\\; DECLARE c CURSOR FOR SELECT * FROM $table\\; FETCH 1 FROM c\\; COMMIT" ]);
 
-	print "    first row, $files{$table}, the first query of a session:\n";
-	my %first = measure_first(@queries);
-	print "    repeated:\n";
-	my %again = measure(@queries);
-	figure("Arrow, $files{$table}: first row, a session's first query", max(values %first), ' ms', less => 5);
-	figure('   repeated', max(values %again), ' ms', less => 5);
+	my ($first, $again) = measure_first_and_again("first row, $files{$table}", @queries);
+	figure("Arrow, $files{$table}: first row, a session's first query", max(values %$first), ' ms', less => 5);
+	figure('   repeated', max(values %$again), ' ms', less => 5);
 	return;
 }
 
@@ -128,14 +134,11 @@ sub measure_ends
 		[ 'ORDER BY id DESC LIMIT 10', "SELECT * FROM $table ORDER BY id DESC LIMIT 10" ],
 		[ 'min(id), max(id)', "SELECT min(id), max(id) FROM $table" ]);
 
-	print "    the ends, $files{$table}, the first query of a session:\n";
-	my %first = measure_first(@queries);
-	print "    repeated:\n";
-	my %again = measure(@queries);
+	my ($first, $again) = measure_first_and_again("the ends, $files{$table}", @queries);
 	for my $what (map { $_->[0] } @queries)
 	{
-		figure("Arrow, $files{$table}: $what, a session's first query", $first{$what}, ' ms', less => 5);
-		figure('   repeated', $again{$what}, ' ms', less => 5);
+		figure("Arrow, $files{$table}: $what, a session's first query", $first->{$what}, ' ms', less => 5);
+		figure('   repeated', $again->{$what}, ' ms', less => 5);
 	}
 	return;
 }
