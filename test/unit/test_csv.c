@@ -1948,41 +1948,26 @@ random_style(FileStyle *style)
 }
 
 static void
-test_seeks(uint64 seed, int rounds)
+vary_seeks(FileCase *file)
 {
-	int			failed = 0;
-	int			large = 0;
-
-	for (int i = 0; i < rounds && failed < 5; i++)
-	{
-		MemoryContext context = AllocSetContextCreate(TopMemoryContext, "round", ALLOCSET_DEFAULT_SIZES);
-		MemoryContext old = MemoryContextSwitchTo(context);
-		FileCase	file;
-		FileStyle	style;
-
-		random_style(&style);
-		make_case(&file, &style);
-		if (!file.multiline && one_in(2))
-			file.spec.text.multiline = MULTILINE_FALSE;
-		large += file.text.length > 64 * 1024;
-		if (!server_stub_try(play_seeks, &file))
-			set_failure(&file, "error: %s (%s)", server_stub_error.message, server_stub_error.context);
-		if (file.failure[0] != '\0')
-		{
-			failed++;
-			tap_note("seed %llu round %d: %s, line end %02x, header %d, skip %d, quoted %d, multiline %d, %d rows, %zu bytes: %s",
-					 (unsigned long long) seed, i, style.csv ? "csv" : "text", style.line_end[0], style.header,
-					 style.skip, style.quoted, file.multiline, style.nrows, file.text.length, file.failure);
-		}
-		MemoryContextSwitchTo(old);
-		MemoryContextDelete(context);
-	}
-	tap_ok(failed == 0, "seeks in %d files miss nothing, read little before, and know where they are", rounds);
-	tap_ok(rounds < 50 || large > rounds / 4, "%d of them were large", large);
+	if (!file->multiline && one_in(2))
+		file->spec.text.multiline = MULTILINE_FALSE;
 }
 
 static void
-test_backward(uint64 seed, int rounds)
+vary_backward(FileCase *file)
+{
+	if (one_in(2))
+		file->resources.block_bytes = 1 + random_below(one_in(2) ? 100 : 10000);
+	file->resources.first_rows = 1 + random_below(200);
+	if (!file->multiline && one_in(3))
+		file->spec.text.multiline = MULTILINE_FALSE;
+}
+
+/* Random files, each changed a little and then played with. */
+static void
+test_files(uint64 seed, int rounds, void (*vary) (FileCase *file), void (*play) (void *file),
+		   const char *name)
 {
 	int			failed = 0;
 	int			large = 0;
@@ -1996,13 +1981,9 @@ test_backward(uint64 seed, int rounds)
 
 		random_style(&style);
 		make_case(&file, &style);
-		if (one_in(2))
-			file.resources.block_bytes = 1 + random_below(one_in(2) ? 100 : 10000);
-		file.resources.first_rows = 1 + random_below(200);
-		if (!file.multiline && one_in(3))
-			file.spec.text.multiline = MULTILINE_FALSE;
+		vary(&file);
 		large += file.text.length > 64 * 1024;
-		if (!server_stub_try(play_backward, &file))
+		if (!server_stub_try(play, &file))
 			set_failure(&file, "error: %s (%s)", server_stub_error.message, server_stub_error.context);
 		if (file.failure[0] != '\0')
 		{
@@ -2015,8 +1996,22 @@ test_backward(uint64 seed, int rounds)
 		MemoryContextSwitchTo(old);
 		MemoryContextDelete(context);
 	}
-	tap_ok(failed == 0, "%d files read from their ends have the same rows, the same places, and nothing is missed", rounds);
+	tap_ok(failed == 0, "%d files: %s", rounds, name);
 	tap_ok(rounds < 50 || large > rounds / 4, "%d of them were large", large);
+}
+
+static void
+test_seeks(uint64 seed, int rounds)
+{
+	test_files(seed, rounds, vary_seeks, play_seeks,
+			   "seeks miss nothing, read little before, and know where they are");
+}
+
+static void
+test_backward(uint64 seed, int rounds)
+{
+	test_files(seed, rounds, vary_backward, play_backward,
+			   "from their ends they have the same rows, the same places, and nothing is missed");
 }
 
 /* Any text, forward and backward. */
